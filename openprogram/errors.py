@@ -1,0 +1,317 @@
+"""Every deliberate error of the project; imports nothing.
+
+ProgramError                            base; its text never holds a secret or a payload
+nfigError                               .path .key
+safeFileError                           .path .rule
+leLockedError                           .path
+validSelectorError                      .selector .rule
+cordingError                            .path
+RecordingFileError                      .code .reason .line_number .call_index
+RecordingNotFoundError                  no such recording
+RecordingExistsError                    the name is taken
+RecordingActiveError                    the settings use it
+RecordingWriteError                     a row could not be written whole
+playMismatch          (AssertionError)  .call_index .event_index .field_path .recorded ...
+cordedCallInterrupted                   .call_index .outcome
+oviderError
+ProviderNotRegisteredError              .api
+ProviderRuntimeInitializationError      .stage .cause_type .cause_message
+ProviderBlockedError                    .reason
+CredentialMissingError                  .provider
+ModelRequestError                       .reason .is_retryable ...
+entError                                the loop cannot go on
+ToolError                               a tool refused or failed; the model reads its text
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SHOWN_CHARACTERS = 160
+
+
+def quoted(value: object, *, limit: int = _SHOWN_CHARACTERS) -> str:
+    r"""Show a value from outside inside a message: escaped, and never longer than `limit`.
+
+    Args:
+        value: Any value; text is shown as a Python literal, so that no control character survives.
+        limit: The most characters of the literal that are shown.
+
+    Returns:
+        One printable line.
+
+    Example:
+        >>> quoted("a\x1b[2J")
+        "'a\\x1b[2J'"
+        >>> quoted("x" * 300, limit=12)
+        "'xxxxxxx... (302 characters)"
+    """
+    text = ascii_if_unprintable(repr(value))
+    if len(text) <= limit:
+        return text
+    return f"{text[: max(limit - 4, 1)]}... ({len(text):,} characters)"
+
+
+def ascii_if_unprintable(text: str) -> str:
+    r"""Escape what a terminal could act on, and keep the rest as it is.
+
+    Args:
+        text: Any text, lone surrogates included.
+
+    Returns:
+        The text with each character that is not printable written as an escape.
+
+    Example:
+        >>> ascii_if_unprintable("Köln\u202e")
+        'Köln\\u202e'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+class OpenProgramError(Exception):
+    """The base of every deliberate error: catch it to catch them all."""
+
+
+class ConfigError(OpenProgramError):
+    """The settings cannot be used as they are; the file is left untouched."""
+
+    def __init__(self, message: str, *, path: Path | None = None, key: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        """The settings file."""
+        self.key = key
+        """The dotted key at fault, where one is."""
+
+
+class UnsafeFileError(OpenProgramError):
+    """A file breaks an ownership or link rule, and was not touched."""
+
+    def __init__(self, path: Path, rule: str, *, remedy: str = "") -> None:
+        super().__init__(f"{quoted(str(path))}: {rule}" + (f"; {remedy}" if remedy else ""))
+        self.path = path
+        """The file."""
+        self.rule = rule
+        """The rule it breaks, in words."""
+
+
+class FileLockedError(OpenProgramError):
+    """Another process holds the file's lock; try again when it is done."""
+
+    def __init__(self, path: Path, *, holder: str = "another process") -> None:
+        super().__init__(f"{quoted(str(path))}: in use by {holder}; try again when it is done")
+        self.path = path
+        """The file."""
+
+
+class InvalidSelectorError(OpenProgramError):
+    """A word given as a recording's ID cannot be one."""
+
+    def __init__(self, selector: str, rule: str) -> None:
+        super().__init__(f"recording {quoted(selector)}: {rule}")
+        self.selector = selector
+        """The word as given."""
+        self.rule = rule
+        """The rule it breaks, in words."""
+
+
+class RecordingError(OpenProgramError):
+    """Something about one recording file."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+        """The recording."""
+
+
+class RecordingFileError(RecordingError):
+    """A recording is not sound; the strict reader says where and why.
+
+    The codes are the closed set `openprogram.providers.recording.format.ERROR_CODES`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        code: str,
+        reason: str,
+        line_number: int | None = None,
+        call_index: int | None = None,
+    ) -> None:
+        where = f", line {line_number}" if line_number is not None else ""
+        super().__init__(f"{quoted(str(path))}{where}: {reason} ({code})", path=path)
+        self.code = code
+        """A stable word."""
+        self.reason = reason
+        """The rule that was broken, in words; any excerpt of the file is bounded and escaped."""
+        self.line_number = line_number
+        """The physical line, from 1, where one is at fault."""
+        self.call_index = call_index
+        """The call, where one is at fault."""
+
+
+class RecordingNotFoundError(RecordingError):
+    """No such recording; `openprogram recordings list` shows those that are there."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{quoted(str(path))}: no such recording; see 'openprogram recordings list'", path=path
+        )
+
+
+class RecordingExistsError(RecordingError):
+    """The name is taken; choose another."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{quoted(str(path))}: there already; choose another name", path=path)
+
+
+class RecordingActiveError(RecordingError):
+    """The settings use this recording; run `openprogram recordings off` first."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{quoted(str(path))}: the settings use it; run 'openprogram recordings off' first",
+            path=path,
+        )
+
+
+class RecordingWriteError(RecordingError):
+    """A row could not be written whole; what stood before it is intact."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{quoted(str(path))}: {reason}", path=path)
+        self.reason = reason
+        """What went wrong, in words."""
+
+
+class ReplayMismatch(OpenProgramError, AssertionError):  # noqa: N818 - the contract's public name
+    """A later run asked something else than the recorded one, at exactly one named field.
+
+    Raised before anything is served; the recorded call is not consumed, so a corrected retry is
+    compared with the same call.
+    """
+
+    def __init__(
+        self,
+        call_index: int,
+        field_path: str,
+        recorded: Any,
+        incoming: Any,
+        event_index: int | None = None,
+        *,
+        hint: str = "",
+    ) -> None:
+        event = "" if event_index is None else f", event {event_index}"
+        text = (
+            f"replay mismatch at call {call_index}{event}, "
+            f"field {ascii_if_unprintable(field_path)}: "
+            f"recorded {quoted(recorded)}, incoming {quoted(incoming)}"
+        )
+        super().__init__(text + (f"\n{hint}" if hint else ""))
+        self.call_index = call_index
+        """The recorded call that was expected next."""
+        self.field_path = field_path
+        """Where the two differ first, such as `context.messages[2].content[0].text`."""
+        self.recorded = recorded
+        """What the recording holds there; `comparison.MISSING` when it has no such field."""
+        self.incoming = incoming
+        """What the run asked there, secrets removed; `comparison.MISSING` likewise."""
+        self.event_index = event_index
+        """The event, where one is meant."""
+        self.hint = hint
+        """What to do next, in words."""
+
+
+class RecordedCallInterrupted(OpenProgramError):  # noqa: N818 - says what happened, as asyncio does
+    """The recorded call ended early; replay ends it at the same place."""
+
+    def __init__(self, call_index: int, outcome: str) -> None:
+        super().__init__(f"recorded call {call_index} ended as {outcome}; replay ends it there too")
+        self.call_index = call_index
+        """The recorded call."""
+        self.outcome = outcome
+        """`error`, `cancelled` or `abandoned`."""
+
+
+class ProviderError(OpenProgramError):
+    """Something about a model provider."""
+
+
+class ProviderNotRegisteredError(ProviderError):
+    """No provider answers for this API name."""
+
+    def __init__(self, api: str) -> None:
+        super().__init__(f"no provider is registered for the api {quoted(api)}")
+        self.api = api
+        """The API name as asked."""
+
+
+class ProviderRuntimeInitializationError(ProviderError):
+    """The provider runtime could not start; this process cannot reach any provider."""
+
+    def __init__(self, stage: str, cause_type: str, cause_message: str) -> None:
+        super().__init__(f"provider runtime failed at {stage}: {cause_type}: {cause_message}")
+        self.stage = stage
+        """Where it failed: `register_builtins`, `initialization_interrupted`, ..."""
+        self.cause_type = cause_type
+        """The class name of the cause."""
+        self.cause_message = cause_message
+        """The text of the cause, secrets removed."""
+
+
+class ProviderBlockedError(ProviderError):
+    """The record/replay settings cannot be honoured, so nothing may go live."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"provider calls are blocked: {reason}; "
+            "see 'openprogram recordings status', or run 'openprogram recordings off' and restart"
+        )
+        self.reason = reason
+        """Why, in words."""
+
+
+class CredentialMissingError(ProviderError):
+    """No key was found for a provider that needs one."""
+
+    def __init__(self, provider: str, *, environment_variable: str | None) -> None:
+        remedy = f"; set {environment_variable}" if environment_variable else ""
+        super().__init__(f"no credential for provider {quoted(provider)}{remedy}")
+        self.provider = provider
+        """The provider's name."""
+
+
+class ModelRequestError(ProviderError):
+    """A vendor refused or failed a request before its stream started."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str,
+        is_retryable: bool,
+        http_status: int | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        """auth, rate_limit, overloaded, context_length, bad_request, network, server or unknown."""
+        self.is_retryable = is_retryable
+        """Whether the same request may succeed later."""
+        self.http_status = http_status
+        """The HTTP status, where there was an answer."""
+        self.retry_after_seconds = retry_after_seconds
+        """How long the vendor asks to wait, in seconds."""
+
+
+class AgentError(OpenProgramError):
+    """The agent loop cannot go on."""
+
+
+class ToolError(AgentError):
+    """A tool refused or failed; its text becomes the tool result that the model reads."""

@@ -1,0 +1,1 @@
+"""The provider boundary: the one way a model call leaves."""

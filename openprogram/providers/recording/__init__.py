@@ -1,0 +1,1 @@
+"""Writing and strictly reading recordings of provider calls."""
