@@ -1,0 +1,399 @@
+"""Owner-only files and directories, opened without ever following a link that somebody planted.
+
+The state directory itself is taken as the user gave it. Below it each directory is opened relative
+to the one above, links refused, so nothing can be swapped between a check and its use. A path
+outside the state directory takes its parent as it is, and only the last name is guarded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from openprogram import _compat, paths
+from openprogram.errors import FileLockedError, UnsafeFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import TracebackType
+
+FILE_MODE = 0o600
+DIRECTORY_MODE = 0o700
+_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_READ_BYTES = 1 << 20
+
+
+class Rule(StrEnum):
+    """What an unsafe file breaks; the words stand in `UnsafeFileError.rule`."""
+
+    SYMLINK = "a symbolic link, which is not followed here"
+    NOT_REGULAR = "not a regular file"
+    NOT_A_DIRECTORY = "not a directory"
+    NOT_OWNED = "owned by another user"
+    HARD_LINKED = "a file with a second name (a hard link)"
+    MODE = "readable or writable by others"
+
+
+def ensure_private_directory(path: Path) -> int:
+    """Make a directory that only its owner can enter, or tighten the one that is there.
+
+    Args:
+        path: The directory. In the state directory whatever is missing on the way is made, 0700
+            whatever the umask, and every level is tightened; elsewhere the parent must be there.
+
+    Returns:
+        An open descriptor of the directory; the caller closes it.
+
+    Raises:
+        UnsafeFileError: It, or a directory between the state directory and it, is a link, is no
+            directory, belongs to somebody else, or stays open to others.
+    """
+    return _open_directory(path, create=True)
+
+
+def open_private_directory(path: Path) -> int:
+    """Open a directory that must be there; changes nothing.
+
+    Args:
+        path: The directory.
+
+    Returns:
+        An open descriptor of the directory; the caller closes it.
+
+    Raises:
+        FileNotFoundError: There is none.
+        UnsafeFileError: It, or a directory between the state directory and it, is a link, is no
+            directory, or belongs to somebody else.
+    """
+    return _open_directory(path, create=False)
+
+
+def open_private_file(
+    path: Path,
+    flags: int,
+    *,
+    create_mode: int = FILE_MODE,
+    must_own: bool = True,
+    tighten: bool = False,
+) -> int:
+    """Open a regular file without following a link; a FIFO or a device never makes it wait.
+
+    Args:
+        path: The file; its directory must be there.
+        flags: As for `os.open`; links are refused and the descriptor closed on exec in any case.
+        create_mode: The mode of a file that `O_CREAT` makes, before the umask.
+        must_own: Refuse a file of another user.
+        tighten: Make the mode exactly 0600, and refuse the file when that cannot be.
+
+    Returns:
+        An open descriptor; the caller closes it.
+
+    Raises:
+        FileNotFoundError: There is no such file, or no such directory.
+        FileExistsError: `O_EXCL` was asked and the name is taken.
+        UnsafeFileError: The file, or its directory, breaks a rule.
+    """
+    with parent_directory(path) as directory_fd:
+        return open_file_at(
+            directory_fd,
+            path,
+            flags,
+            create_mode=create_mode,
+            must_own=must_own,
+            tighten=tighten,
+        )
+
+
+def open_file_at(
+    directory_fd: int,
+    path: Path,
+    flags: int,
+    *,
+    create_mode: int = FILE_MODE,
+    must_own: bool = True,
+    tighten: bool = False,
+) -> int:
+    """Do what `open_private_file` does, in a directory that is open already.
+
+    Args:
+        directory_fd: The directory.
+        path: The file; only its last name is opened, the rest serves the messages.
+        flags: As for `os.open`.
+        create_mode: The mode of a file that `O_CREAT` makes, before the umask.
+        must_own: Refuse a file of another user.
+        tighten: Make the mode exactly 0600, and refuse the file when that cannot be.
+
+    Returns:
+        An open descriptor; the caller closes it.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        FileExistsError: `O_EXCL` was asked and the name is taken.
+        UnsafeFileError: The file breaks a rule.
+    """
+    try:
+        fd = os.open(path.name, flags | _FILE_FLAGS, create_mode, dir_fd=directory_fd)
+    except OSError as error:
+        rule = _rule_behind(error)
+        if rule is None:
+            raise
+        raise UnsafeFileError(path, rule) from error
+    try:
+        _require_regular(fd, path, must_own=must_own)
+        if tighten:
+            tighten_mode(fd, path, FILE_MODE)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+@contextlib.contextmanager
+def parent_directory(path: Path) -> Generator[int]:
+    """Hold the directory of a file open, reached without following a link below the state.
+
+    Args:
+        path: The file; it need not be there.
+
+    Yields:
+        A descriptor of its directory.
+
+    Raises:
+        FileNotFoundError: There is no such directory.
+        UnsafeFileError: A directory on the way breaks a rule.
+    """
+    parent = _absolute(path).parent
+    fd = open_private_directory(parent) if _is_in_state(path) else _open_anchor(parent)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def tighten_mode(fd: int, path: Path, mode: int) -> None:
+    """Give an open file or directory exactly this mode, and make sure that it stuck.
+
+    Args:
+        fd: The open file.
+        path: Its path, for the message.
+        mode: The permission bits.
+
+    Raises:
+        UnsafeFileError: The mode could not be set, or the file system ignores modes.
+    """
+    if stat.S_IMODE(os.fstat(fd).st_mode) == mode:
+        return
+    try:
+        os.fchmod(fd, mode)
+    except OSError as error:
+        raise UnsafeFileError(path, Rule.MODE, remedy=f"make its mode {mode:04o}") from error
+    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:
+        raise UnsafeFileError(
+            path,
+            Rule.MODE,
+            remedy=f"its file system does not keep the mode {mode:04o}; use another",
+        )
+
+
+def write_all(fd: int, data: bytes | memoryview) -> None:
+    """Write everything, however many writes it takes.
+
+    Args:
+        fd: An open descriptor in blocking mode.
+        data: What to write.
+
+    Raises:
+        OSError: A write failed; what was written before stays.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def read_file(path: Path) -> bytes:
+    """Read an own file whole; changes nothing.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        FileNotFoundError: There is none.
+        UnsafeFileError: It is a link, no regular file, or another user's.
+    """
+    fd = open_private_file(path, os.O_RDONLY)
+    try:
+        pieces: list[bytes] = []
+        while piece := os.read(fd, _READ_BYTES):
+            pieces.append(piece)
+        return b"".join(pieces)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Give a file new content: whoever reads it sees the old whole or the new whole.
+
+    Args:
+        path: The file, in a directory that is there; its mode becomes 0600.
+        data: The new content.
+
+    Raises:
+        UnsafeFileError: The name is taken by something that is not an own regular file.
+        OSError: The content could not be written; the old file is as it was.
+    """
+    with parent_directory(path) as directory_fd:
+        with contextlib.suppress(FileNotFoundError):
+            os.close(open_file_at(directory_fd, path, os.O_RDONLY))
+        temporary = path.with_name(f".new-{secrets.token_hex(8)}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        fd = open_file_at(directory_fd, temporary, flags)
+        try:
+            try:
+                tighten_mode(fd, temporary, FILE_MODE)
+                write_all(fd, data)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            # A rename replaces the name itself, so even a link planted just now is not followed.
+            os.replace(temporary.name, path.name, src_dir_fd=directory_fd, dst_dir_fd=directory_fd)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary.name, dir_fd=directory_fd)
+            raise
+        _compat.sync_directory(directory_fd)
+
+
+class ExclusiveLock:
+    """One process (and one thread) at a time: a context manager on a lock file beside a target.
+
+    The lock file is 0600 and stays for good: if it were unlinked, two holders could each hold their
+    own.
+    """
+
+    def __init__(self, path: Path, *, timeout_seconds: float | None = 10.0) -> None:
+        self._target = path
+        self._lock_path = path.with_name(f"{path.name}.lock")
+        self._timeout_seconds = timeout_seconds
+        self._fd: int | None = None
+
+    def __enter__(self) -> Self:
+        fd = open_private_file(self._lock_path, os.O_RDWR | os.O_CREAT, tighten=True)
+        try:
+            _compat.lock_exclusive(fd, timeout_seconds=self._timeout_seconds)
+        except BlockingIOError as error:
+            os.close(fd)
+            raise FileLockedError(self._target) from error
+        except BaseException:
+            os.close(fd)
+            raise
+        self._fd = fd
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+
+def _absolute(path: Path) -> Path:
+    # Purely textual: resolving would follow the very links that must be refused.
+    return Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute() keeps ".."
+
+
+def _is_in_state(path: Path) -> bool:
+    return _absolute(path).is_relative_to(paths.state_dir())
+
+
+def _make_directories(path: Path) -> None:
+    missing = [path, *path.parents]
+    while missing and missing[-1].exists():
+        missing.pop()
+    for directory in reversed(missing):
+        # os.makedirs would leave the directories on the way to the umask.
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir(mode=DIRECTORY_MODE)
+
+
+def _open_directory(path: Path, *, create: bool) -> int:
+    path = _absolute(path)
+    root = paths.state_dir()
+    is_in_state = path.is_relative_to(root)
+    anchor = root if is_in_state else path.parent
+    if create and is_in_state:
+        _make_directories(anchor)
+    here, fd = anchor, _open_anchor(anchor)
+    try:
+        if is_in_state:
+            _require_own_directory(fd, here, tighten=create)
+        for name in path.relative_to(anchor).parts:
+            here /= name
+            below = _open_below(fd, here, create=create)
+            os.close(fd)
+            fd = below
+            _require_own_directory(fd, here, tighten=create)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _open_anchor(path: Path) -> int:
+    try:
+        return os.open(path, _DIRECTORY_FLAGS)
+    except NotADirectoryError as error:
+        raise UnsafeFileError(path, Rule.NOT_A_DIRECTORY) from error
+
+
+def _open_below(directory_fd: int, path: Path, *, create: bool) -> int:
+    if create:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path.name, DIRECTORY_MODE, dir_fd=directory_fd)
+    try:
+        return os.open(path.name, _DIRECTORY_FLAGS | os.O_NOFOLLOW, dir_fd=directory_fd)
+    except OSError as error:
+        # Systems answer ENOTDIR or ELOOP for a link; ask what it is, for the message only.
+        if error.errno not in {errno.ENOTDIR, errno.ELOOP, errno.EMLINK}:
+            raise
+        found = os.stat(path.name, dir_fd=directory_fd, follow_symlinks=False)
+        rule = Rule.SYMLINK if stat.S_ISLNK(found.st_mode) else Rule.NOT_A_DIRECTORY
+        raise UnsafeFileError(path, rule) from error
+
+
+def _require_own_directory(fd: int, path: Path, *, tighten: bool) -> None:
+    if os.fstat(fd).st_uid != os.geteuid():
+        raise UnsafeFileError(path, Rule.NOT_OWNED)
+    if tighten:
+        tighten_mode(fd, path, DIRECTORY_MODE)
+
+
+def _require_regular(fd: int, path: Path, *, must_own: bool) -> None:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        raise UnsafeFileError(path, Rule.NOT_REGULAR)
+    if must_own and found.st_uid != os.geteuid():
+        raise UnsafeFileError(path, Rule.NOT_OWNED)
+
+
+def _rule_behind(error: OSError) -> Rule | None:
+    """Read the rule out of a refused `open`; None when it was refused for another reason."""
+    if error.errno in {errno.ELOOP, errno.EMLINK}:
+        return Rule.SYMLINK
+    # A FIFO or socket nobody listens to, a directory opened for writing, a device without a driver.
+    if error.errno in {errno.ENXIO, errno.EISDIR, errno.ENODEV, errno.EOPNOTSUPP}:
+        return Rule.NOT_REGULAR
+    return None
