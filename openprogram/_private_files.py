@@ -13,7 +13,6 @@ import os
 import secrets
 import stat
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from openprogram import _compat, paths
@@ -21,6 +20,7 @@ from openprogram.errors import FileLockedError, UnsafeFileError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
     from types import TracebackType
 
 FILE_MODE = 0o600
@@ -39,6 +39,18 @@ class Rule(StrEnum):
     NOT_OWNED = "owned by another user"
     HARD_LINKED = "a file with a second name (a hard link)"
     MODE = "readable or writable by others"
+
+
+def is_in_state_dir(path: Path) -> bool:
+    """Say whether the rules of the state directory hold for a path.
+
+    Args:
+        path: Any path; it is judged by its spelling, and no file is looked at.
+
+    Returns:
+        Whether it is the state directory or lies in it.
+    """
+    return paths.absolute_path(path).is_relative_to(paths.state_dir())
 
 
 def ensure_private_directory(path: Path) -> int:
@@ -169,8 +181,8 @@ def parent_directory(path: Path) -> Generator[int]:
         FileNotFoundError: There is no such directory.
         UnsafeFileError: A directory on the way breaks a rule.
     """
-    parent = _absolute(path).parent
-    fd = open_private_directory(parent) if _is_in_state(path) else _open_anchor(parent)
+    parent = paths.absolute_path(path).parent
+    fd = open_private_directory(parent) if is_in_state_dir(path) else _open_anchor(parent)
     try:
         yield fd
     finally:
@@ -310,15 +322,6 @@ class ExclusiveLock:
             os.close(fd)
 
 
-def _absolute(path: Path) -> Path:
-    # Purely textual: resolving would follow the very links that must be refused.
-    return Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute() keeps ".."
-
-
-def _is_in_state(path: Path) -> bool:
-    return _absolute(path).is_relative_to(paths.state_dir())
-
-
 def _make_directories(path: Path) -> None:
     missing = [path, *path.parents]
     while missing and missing[-1].exists():
@@ -330,10 +333,9 @@ def _make_directories(path: Path) -> None:
 
 
 def _open_directory(path: Path, *, create: bool) -> int:
-    path = _absolute(path)
-    root = paths.state_dir()
-    is_in_state = path.is_relative_to(root)
-    anchor = root if is_in_state else path.parent
+    path = paths.absolute_path(path)
+    is_in_state = is_in_state_dir(path)
+    anchor = paths.state_dir() if is_in_state else path.parent
     if create and is_in_state:
         _make_directories(anchor)
     here, fd = anchor, _open_anchor(anchor)

@@ -30,7 +30,7 @@ def state_dir() -> Path:
     """
     explicit = os.environ.get("OPENPROGRAM_STATE_DIR")
     if explicit:
-        return Path(os.path.abspath(explicit))  # noqa: PTH100 - Path.absolute() keeps ".."
+        return absolute_path(explicit)
     profile = os.environ.get("OPENPROGRAM_PROFILE")
     if profile:
         return _home() / f".openprogram-{validate_profile(profile)}"
@@ -73,6 +73,24 @@ def credentials_path() -> Path:
     return state_dir() / "credentials.json"
 
 
+def absolute_path(path: Path | str) -> Path:
+    """Make a path absolute by its spelling alone.
+
+    Resolving would follow links, and those below the state directory must be seen to be refused.
+
+    Args:
+        path: Any path; a relative one starts at the working directory.
+
+    Returns:
+        An absolute path without `.` and `..`.
+
+    Example:
+        >>> str(absolute_path("/tmp/a/../b"))
+        '/tmp/b'
+    """
+    return Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute() keeps ".."
+
+
 def validate_profile(name: str) -> str:
     """Accept a profile's name, or say why not.
 
@@ -104,7 +122,7 @@ def validate_profile(name: str) -> str:
 def _home() -> Path:
     home = os.environ.get("HOME")
     if home:
-        return Path(os.path.abspath(home))  # noqa: PTH100 - Path.absolute() keeps ".."
+        return absolute_path(home)
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError as error:

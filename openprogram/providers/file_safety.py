@@ -29,6 +29,7 @@ from openprogram.errors import (
     UnsafeFileError,
     quoted,
 )
+from openprogram.paths import absolute_path as absolute_path
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -138,16 +139,22 @@ def lock_path_of(path: Path) -> Path:
     return path.with_name(name)
 
 
-def is_in_state_dir(path: Path) -> bool:
-    """Say whether the rules of the state directory hold for a path.
+def open_lock_file(path: Path) -> int:
+    """Open the lock file of a recording, and make it when there is none.
 
     Args:
-        path: Any path; it is judged by its spelling, and no file is looked at.
+        path: The recording.
 
     Returns:
-        Whether it lies in the state directory.
+        An open descriptor, 0600; the caller locks and closes it, and never unlinks the file.
+
+    Raises:
+        RecordingFileError: What stands in its place breaks a rule.
     """
-    return Path(os.path.abspath(path)).is_relative_to(paths.state_dir())  # noqa: PTH100 - see paths
+    with _recording_errors(path):
+        return _private_files.open_private_file(
+            lock_path_of(path), os.O_RDWR | os.O_CREAT, tighten=True
+        )
 
 
 def is_same_file(fd_or_stat: int | os.stat_result, path: Path) -> bool:
@@ -188,7 +195,7 @@ def open_recording_for_append(path: Path, *, create: bool, exclusive: bool = Fal
         RecordingFileError: The file breaks a rule; the code says which.
     """
     with _recording_errors(path):
-        if create and is_in_state_dir(path):
+        if create and _private_files.is_in_state_dir(path):
             os.close(_private_files.ensure_private_directory(path.parent))
         try:
             with _private_files.parent_directory(path) as directory_fd:
@@ -201,7 +208,7 @@ def open_recording_for_append(path: Path, *, create: bool, exclusive: bool = Fal
             raise RecordingNotFoundError(path) from error
         try:
             found = os.fstat(fd)
-            if is_in_state_dir(path):
+            if _private_files.is_in_state_dir(path):
                 _require_one_name(fd, path)
             _private_files.tighten_mode(fd, path, FILE_MODE)
         except BaseException:
@@ -230,7 +237,7 @@ def open_recording_for_reading(path: Path, *, require_private: bool, tighten: bo
         RecordingFileError: There is no such file, it cannot be read, or it breaks a rule (codes
             `unreadable`, `symlink`, `not_a_regular_file`, `unsafe_permissions`).
     """
-    is_managed = is_in_state_dir(path)
+    is_managed = _private_files.is_in_state_dir(path)
     with _recording_errors(path):
         fd = _private_files.open_private_file(
             path, os.O_RDONLY, must_own=require_private or is_managed
