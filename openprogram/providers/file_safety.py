@@ -16,7 +16,6 @@ import shlex
 import stat
 import string
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from openprogram import _private_files, paths
@@ -33,6 +32,7 @@ from openprogram.paths import absolute_path as absolute_path
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path, PurePath
 
 SUFFIX = ".jsonl"
 """What the name of every managed recording ends in."""
@@ -323,11 +323,12 @@ def _recording_errors(path: Path) -> Generator[None]:
         raise RecordingFileError(path, "unreadable", "no file can have this name") from error
 
 
-def _shell_word(path: Path) -> str:
+def _shell_word(path: PurePath) -> str:
     r"""Write a path so that a shell reads it back, and no terminal acts on it.
 
     Example:
-        >>> print(_shell_word(Path("/tmp/my run.jsonl")), _shell_word(Path("a\x1b'b")))
+        >>> from pathlib import PurePath
+        >>> print(_shell_word(PurePath("/tmp/my run.jsonl")), _shell_word(PurePath("a\x1b'b")))
         '/tmp/my run.jsonl' $'a\x1b\x27b'
     """
     text = str(path)
