@@ -1,0 +1,1 @@
+"""The command line; `openprogram.cli.app.run` is its one entrance."""

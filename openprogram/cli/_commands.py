@@ -1,0 +1,175 @@
+"""The command classes of the command line: sub-commands load when they run, help costs little."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from openprogram.errors import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+_SHORT_HELP_CHARACTERS = 60
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Write one JSON document to standard output instead.")
+]
+"""The option that every command takes."""
+
+
+class _AsGiven:
+    """Takes a word, a flag or a list of words as the shell gave it.
+
+    Typer builds a pydantic validator for each option, which costs more than all else that
+    `recordings status` does, and refuses paths whose bytes are not UTF-8.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value; an absent list is empty.
+
+        Args:
+            value: What the shell gave.
+            param: The option or argument.
+            ctx: Unused.
+
+        Returns:
+            The same value.
+        """
+        del ctx
+        if value is None and (param.multiple or param.nargs == -1):
+            return ()
+        return value
+
+
+def _take_words_as_given(params: list[Any]) -> list[Any]:
+    for param in params:
+        descriptor = param.type_descriptor
+        annotation = descriptor.annotation
+        if annotation in (str, bool, list[str]) and not descriptor.is_choice:
+            param.get_runtime_param = _AsGiven
+    return params
+
+
+class Command(TyperCommand):
+    """A command whose words are taken as given."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments.
+
+        Args:
+            ctx: The running command's context.
+
+        Returns:
+            Each option and argument, `--help` last.
+        """
+        return _take_words_as_given(super().get_params(ctx))
+
+
+class LazyGroup(TyperGroup):
+    """A group whose sub-commands are named in a table and imported when one of them runs."""
+
+    table: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Name to module, and the line that help shows; the module's Typer is called `app`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options.
+
+        Args:
+            ctx: The running command's context.
+
+        Returns:
+            Each option, `--help` last.
+        """
+        return _take_words_as_given(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; a group that is called without any shows its help.
+
+        Args:
+            ctx: The running command's context.
+            args: The words after the group's name.
+
+        Returns:
+            The words that are left.
+        """
+        if not args and not ctx.resilient_parsing:
+            args = ["--help"]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the sub-commands.
+
+        Args:
+            ctx: The running command's context.
+
+        Returns:
+            The names in the table's order.
+        """
+        return [*super().list_commands(ctx), *self.table]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a sub-command.
+
+        Args:
+            ctx: The running command's context.
+            cmd_name: The word on the command line.
+
+        Returns:
+            The command, or None when there is none of that name.
+        """
+        if cmd_name not in self.table:
+            return super().get_command(ctx, cmd_name)
+        module, _ = self.table[cmd_name]
+        command = typer.main.get_command(import_module(module).app)
+        members = command.commands if isinstance(command, TyperGroup) else {}
+        return members.get(cmd_name, command)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the sub-command that the command line names.
+
+        Args:
+            ctx: The running command's context.
+            args: The words from the sub-command's name on.
+
+        Returns:
+            Its name, itself, and the words after its name.
+        """
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-"):
+            close = get_close_matches(name, known, n=1)
+            remedy = f"; did you mean '{close[0]}'?" if close else ""
+            ctx.fail(f"No such command {quoted(name)}{remedy}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of sub-commands without importing one.
+
+        Args:
+            ctx: The running command's context.
+            formatter: Where help is written.
+        """
+        lines = {name: line for name, (_, line) in self.table.items()}
+        for name in super().list_commands(ctx):
+            lines[name] = self.commands[name].get_short_help_str(_SHORT_HELP_CHARACTERS)
+        with formatter.section("Commands"):
+            formatter.write_dl(list(lines.items()))
+
+
+def examples(*lines: tuple[str, str]) -> str:
+    """Lay out the examples at the end of a help page.
+
+    Args:
+        lines: A command and what it does, each.
+
+    Returns:
+        An epilog.
+    """
+    widest = max(len(command) for command, _ in lines)
+    shown = "\n".join(f"  {command:<{widest}}  {meaning}" for command, meaning in lines)
+    return f"\b\nExamples:\n{shown}"

@@ -1,0 +1,144 @@
+"""The root of the command line: what it offers, and how each command ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from openprogram import __version__
+from openprogram.cli import _diagnostics, _output
+from openprogram.cli._commands import LazyGroup, examples
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class _Root(LazyGroup):
+    table: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "run": (
+            "openprogram.cli.run",
+            "Give a task to an agent that can list and read files.",
+        ),
+        "recordings": (
+            "openprogram.cli.recordings",
+            "Record, replay, look at, compare and delete recordings.",
+        ),
+        "config": ("openprogram.cli.config", "Read or change one setting."),
+    }
+
+
+_EXAMPLES = examples(
+    ("openprogram recordings record", "record from the next start on"),
+    ("openprogram run 'Summarize notes.txt'", "give the agent a task"),
+    ("openprogram recordings list", "see what was recorded"),
+    ("openprogram recordings replay ID", "answer from a recording, offline"),
+    ("openprogram recordings tui", "look around in the terminal"),
+    ("openprogram recordings off", "back to live calls"),
+)
+
+_EXIT_CODES = """\
+\b
+Exit codes: 0 done, 1 failed, 2 wrong usage or a missing confirmation,
+3 unreadable (recordings diff only), 130 interrupted.
+OPENPROGRAM_DEBUG=1 shows the traceback of an error."""
+
+app = typer.Typer(
+    cls=_Root,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog=f"{_EXAMPLES}\n\n{_EXIT_CODES}",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _show_version(*, wanted: bool) -> None:
+    if wanted:
+        _output.write_line(f"openprogram {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Keep settings and recordings apart under this name, in ~/.openprogram-NAME.",
+        ),
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Record what an AI agent did, replay it offline, see where a later run went another way.
+
+    A recording holds every request to a model and every event of its answer. Credentials are
+    removed before anything is written; private content is not: prompts, file contents and answers
+    stay readable to whoever reads the file.
+    """
+    del version
+    if profile is not None:
+        use_profile(profile)
+
+
+def use_profile(name: str) -> None:
+    """Choose the state directory of this process.
+
+    Args:
+        name: The profile's name.
+
+    Raises:
+        ConfigError: The name cannot be part of a directory's name.
+    """
+    from openprogram import paths  # costs nothing when no profile is named
+
+    paths.validate_profile(name)
+    os.environ["OPENPROGRAM_PROFILE"] = name
+    if os.environ.get("OPENPROGRAM_STATE_DIR"):
+        _diagnostics.warn("OPENPROGRAM_STATE_DIR is set and wins: --profile changes nothing")
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run one command line, and tell the person how it ended.
+
+    Args:
+        argv: The words after the program's name; those of this process when not given.
+
+    Returns:
+        The exit code.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
+    _output.prepare_streams()
+    _diagnostics.show_log_warnings()
+    try:
+        exit_code = _run_command(words)
+        _output.flush()
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else _diagnostics.DONE
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: no traceback
+        return _end_with(error, as_json="--json" in words)
+    return exit_code
+
+
+def _run_command(words: list[str]) -> int:
+    command = typer.main.get_command(app)
+    result = command.main(words, prog_name="openprogram", standalone_mode=False)
+    return result if isinstance(result, int) else _diagnostics.DONE
+
+
+def _end_with(error: BaseException, *, as_json: bool) -> int:
+    verdict = _diagnostics.report(error)
+    try:
+        if as_json:
+            _output.write_json(_diagnostics.to_json(error))
+        _output.flush()
+    except OSError:
+        # Standard output is what failed; the line on standard error has said so.
+        _output.discard()
+    return verdict.exit_code
