@@ -124,6 +124,19 @@ def managed_path(recording_id: str) -> Path:
     return paths.recordings_dir() / f"{validate_recording_id(recording_id)}{SUFFIX}"
 
 
+def recording_names(directory_fd: int) -> list[str]:
+    """List what may be managed recordings, judged by name alone.
+
+    Args:
+        directory_fd: An open descriptor of the managed root.
+
+    Returns:
+        The names that end in `.jsonl`, sorted.
+    """
+    with os.scandir(directory_fd) as entries:
+        return sorted(entry.name for entry in entries if entry.name.endswith(SUFFIX))
+
+
 def lock_path_of(path: Path) -> Path:
     """Say where the row lock of a recording is.
 
