@@ -254,4 +254,3 @@ def show_log_warnings() -> None:
     """Show what the library logs from WARNING up, as lines on standard error."""
     logger = logging.getLogger("openprogram")
     logger.handlers = [_LineHandler(logging.WARNING)]
-    logger.propagate = False

@@ -122,6 +122,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else _diagnostics.DONE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: no traceback
+        if "_OPENPROGRAM_COMPLETE" in os.environ:
+            # The shell asks between two key presses: a line here would land in the person's prompt.
+            return _diagnostics.FAILED
         return _end_with(error, as_json="--json" in words)
     return exit_code
 

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from openprogram.cli import _output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+    from cli.conftest import RunCli
+    from cli.recordings.conftest import WriteRecording
+
+
+def test_an_empty_list_says_how_to_begin(run_cli: RunCli) -> None:
+    ended = run_cli("recordings", "list")
+    assert ended.exit_code == 0
+    assert "openprogram recordings record" in ended.out
+    assert json.loads(run_cli("recordings", "list", "--json").out) == {"recordings": []}
+
+
+def test_list_is_newest_first_and_a_bad_file_hides_nothing(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    write_recording("old", created_at="2026-08-01T00:00:00Z")
+    write_recording("new", "a", "b", created_at="2026-08-02T00:00:00Z")
+    write_recording("bad", created_at="2026-08-03T00:00:00Z", tail="{nonsense}\n")
+    ended = run_cli("recordings", "list")
+    head, *rows = ended.out.splitlines()
+    assert ended.exit_code == 0
+    assert head.split() == ["ID", "CREATED", "CALLS", "EVENTS", "SIZE", "STATE"]
+    assert [row.split()[0] for row in rows] == ["bad", "new", "old"]
+    assert "invalid: line 5:" in rows[0]
+    assert "(invalid_json)" in rows[0]
+    assert rows[1].endswith("complete")
+
+
+def test_list_shows_no_content(run_cli: RunCli, write_recording: WriteRecording) -> None:
+    write_recording("first", "my private prompt")
+    for words in (["list"], ["list", "--json"], ["show", "first"], ["show", "first", "--json"]):
+        assert "private prompt" not in run_cli("recordings", *words).out
+
+
+def test_a_hostile_file_name_cannot_act(
+    run_cli: RunCli, write_recording: WriteRecording, recordings_dir: Path
+) -> None:
+    write_recording("x").rename(recordings_dir / "a\n\x1b]0;t\x07\u202e\x9b.jsonl")
+    for words in (["list"], ["verify"]):
+        out = run_cli("recordings", *words).out
+        assert r"a\n\x1b]0;t\x07\u202e\x9b" in out
+        assert all(line.isprintable() for line in out.splitlines())
+
+
+def test_show_sums_up_each_call(run_cli: RunCli, write_recording: WriteRecording) -> None:
+    write_recording("first", "a", "b")
+    ended = run_cli("recordings", "show", "first")
+    assert (ended.exit_code, ended.err) == (0, "")
+    assert "2 calls, 2 events" in ended.out
+    assert "$0.0246" in ended.out
+    assert ended.out.count("sample-1") == 2
+    document = json.loads(run_cli("recordings", "show", "first", "--json").out)
+    assert [call["call_index"] for call in document["calls"]] == [0, 1]
+    assert document["calls"][0]["usage"]["input"] == 12
+
+
+def test_show_of_an_unsound_file_shows_the_sound_part_and_exits_1(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    write_recording("bad", tail="{nonsense}\n")
+    ended = run_cli("recordings", "show", "bad")
+    assert ended.exit_code == 1
+    assert "sample-1" in ended.out
+    assert ended.err.startswith("error: ")
+    ended = run_cli("recordings", "show", "bad", "--json")
+    assert ended.exit_code == 1
+    assert json.loads(ended.out)["error"]["code"] == "invalid_json"
+    ended = run_cli("recordings", "show", "bad", "--content")
+    assert ended.exit_code == 1
+    assert ended.out.count("\n") == 4
+    assert "nonsense" not in ended.out
+
+
+def test_show_of_nothing_is_one_line(run_cli: RunCli) -> None:
+    ended = run_cli("recordings", "show", "nothing", "--json")
+    assert ended.exit_code == 1
+    assert "no such recording" in ended.err
+    assert json.loads(ended.out)["error"]["code"] == "recording_not_found"
+
+
+def test_content_is_the_file_and_the_warning_comes_first(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    path = write_recording("first", "K\u00f6ln")
+    ended = run_cli("recordings", "show", "first", "--content")
+    assert ended.exit_code == 0
+    assert ended.out == path.read_text(encoding="utf-8")
+    assert "private content" in ended.err
+
+
+def test_content_on_a_terminal_cannot_act_and_is_still_json(
+    run_cli: RunCli, write_recording: WriteRecording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_recording("first", "a\x9bb\u202ec")
+    monkeypatch.setattr(_output, "is_terminal", lambda _stream: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = run_cli("recordings", "show", "first", "--content").out.splitlines()
+    assert all(line.isprintable() for line in shown)
+    stored = path.read_text(encoding="utf-8").split("\n")[:-1]
+    assert [json.loads(line) for line in shown] == [json.loads(line) for line in stored]
+
+
+def test_content_and_json_exclude_each_other(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    write_recording("first")
+    assert run_cli("recordings", "show", "first", "--content", "--json").exit_code == 2
+
+
+def test_show_warns_of_an_open_file_elsewhere_and_leaves_its_mode(
+    run_cli: RunCli, write_recording: WriteRecording, tmp_path: Path
+) -> None:
+    path = write_recording("mine", directory=tmp_path)
+    path.chmod(0o644)
+    ended = run_cli("recordings", "show", str(path))
+    assert ended.exit_code == 0
+    assert ended.err.startswith("warning: ")
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_verify_names_each_and_exits_1_for_a_bad_one(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    write_recording("good")
+    assert run_cli("recordings", "verify").exit_code == 0
+    write_recording("bad", tail="{nonsense}\n")
+    ended = run_cli("recordings", "verify")
+    assert ended.exit_code == 1
+    assert ended.err == "error: 1 recording of 2 not valid\n"
+    assert run_cli("recordings", "verify", "good").exit_code == 0
+    document = json.loads(run_cli("recordings", "verify", "--json").out)
+    assert {row["recording_id"]: row["valid"] for row in document["recordings"]} == {
+        "good": True,
+        "bad": False,
+    }
+
+
+def test_a_fifo_among_the_recordings_hangs_nothing(
+    run_cli: RunCli, write_recording: WriteRecording, recordings_dir: Path
+) -> None:
+    write_recording("good")
+    os.mkfifo(recordings_dir / "pipe.jsonl", 0o600)
+    ended = run_cli("recordings", "list")
+    assert ended.exit_code == 0
+    assert "(not_a_regular_file)" in ended.out
+    assert run_cli("recordings", "show", "pipe", "--content").exit_code == 1
