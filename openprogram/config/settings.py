@@ -189,11 +189,15 @@ def turn_off_record_replay() -> None:
 
 def _transact(edit: Callable[[JsonObject], None]) -> None:
     path = paths.config_path()
-    os.close(_private_files.ensure_private_directory(path.parent))
-    with _private_files.ExclusiveLock(path):
-        values = read_settings().values
-        edit(values)
-        _private_files.replace_file(path, dump_document(values))
+    try:
+        os.close(_private_files.ensure_private_directory(path.parent))
+        with _private_files.ExclusiveLock(path):
+            values = read_settings().values
+            edit(values)
+            _private_files.replace_file(path, dump_document(values))
+    except OSError as error:
+        place = quoted(str(path))
+        raise ConfigError(f"{place}: cannot be changed: {error.strerror}", path=path) from error
 
 
 def _set(values: JsonObject, key: str, value: JsonValue) -> None:

@@ -195,6 +195,18 @@ def test_a_lock_held_elsewhere_too_long_is_an_error_that_names_the_file(
     assert not file.exists()
 
 
+def test_a_full_disk_changes_nothing_and_is_said(file: Path, monkeypatch: pytest.MonkeyPatch):
+    file.write_text("{}")
+
+    def fail(_fd: int, _data: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(ConfigError, match="No space left"):
+        config.update_settings({"ui.theme": "dark"})
+    assert file.read_text() == "{}"
+
+
 def test_processes_that_change_settings_at_once_lose_nothing(file: Path):
     code = (
         "import sys; from openprogram import config\n"

@@ -233,7 +233,7 @@ class TestWhatIsRefused:
             self.refuse(folder / "x.jsonl", victim, open_it, kind)
 
     @staticmethod
-    def refuse(path: Path, victim: Path, open_it: Callable[[Path], None], kind: str):
+    def refuse(path: Path, victim: Path, open_it: Callable[[Path], None], kind: str) -> None:
         nowhere = victim.with_name("nowhere")
         if kind == "link":
             path.symlink_to(victim)

@@ -1,0 +1,321 @@
+"""Recordings as rows of a list, judged by the strict parser; a bad one never hides the others."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from openprogram import _private_files, paths
+from openprogram.errors import ConfigError, RecordingFileError, quoted
+from openprogram.providers import file_safety, inspection
+from openprogram.providers.management.selection import (
+    managed_id_of,
+    read_active_identity,
+    resolve_selector,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_Identity: TypeAlias = "tuple[int, int] | None"
+_Key: TypeAlias = "tuple[Path, int, int, int, int, int]"
+
+_INDEX_LIMIT = 4096
+_EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9999, 12, 31, tzinfo=UTC)
+_SETTLED_AFTER_NS = 100_000_000
+_index: OrderedDict[_Key, inspection.RecordingInspection] = OrderedDict()
+_index_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingSummary:
+    """One recording as a row of a list; holds no request content."""
+
+    recording_id: str | None
+    """Its ID, that is its file's name; None for a file that is not managed."""
+    path: Path
+    """Where it is."""
+    created_at: datetime
+    """As its header says, for display only; else when it was last written."""
+    modified_at: datetime
+    """When it was last written."""
+    format_version: int | None
+    """As its header says; None without a readable one."""
+    redaction_version: int | None
+    """Likewise."""
+    legacy: bool
+    """Whether its header has no metadata."""
+    event_count: int
+    """How many events were read."""
+    size_bytes: int
+    """How big the file is."""
+    complete: bool
+    """Whether it is valid and every call's outcome is `complete`."""
+    active: bool
+    """Whether the settings use it for the next start."""
+    error: RecordingFileError | None
+    """Why it is not valid; None when it is."""
+    calls: tuple[inspection.CallInspection, ...]
+    """Its calls, without their content; for a broken file, those before the fault."""
+    warning: str | None
+    """What is unsafe about its permissions, for a file that may be looked at all the same."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the strict parser accepts it."""
+        return self.error is None
+
+    @property
+    def call_count(self) -> int:
+        """How many calls were read."""
+        return len(self.calls)
+
+    def to_json(self, *, include_calls: bool = False) -> dict[str, Any]:
+        """Give the stable fields of a list row.
+
+        Args:
+            include_calls: Give one object per call too, as `show` does.
+
+        Returns:
+            A JSON object.
+        """
+        row: dict[str, Any] = {
+            "recording_id": self.recording_id,
+            "path": str(self.path),
+            "created_at": _rfc3339(self.created_at),
+            "modified_at": _rfc3339(self.modified_at),
+            "format_version": self.format_version,
+            "redaction_version": self.redaction_version,
+            "legacy": self.legacy,
+            "call_count": self.call_count,
+            "event_count": self.event_count,
+            "size_bytes": self.size_bytes,
+            "complete": self.complete,
+            "valid": self.valid,
+            "active": self.active,
+            "error": None if self.error is None else _error_json(self.error),
+        }
+        if include_calls:
+            row["calls"] = [_call_json(call) for call in self.calls]
+        return row
+
+
+def list_recordings() -> list[RecordingSummary]:
+    """List the managed recordings, newest first by what their headers say.
+
+    Every name in the managed root that ends in `.jsonl` gets a row. A link, a directory or a FIFO
+    is shown as invalid, with its code; so is a file that is not sound. None hides the others.
+
+    Returns:
+        One summary per name.
+
+    Raises:
+        UnsafeFileError: The recordings directory is a link, or another user's.
+    """
+    active = _active_if_known()
+    return _newest_first(_summarize(path, active) for path in _managed_paths())
+
+
+def summarize_recording(path: Path) -> RecordingSummary:
+    """Describe one recording; changes nothing on disk.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its summary; a file that is not sound, or not there, is described by its error.
+    """
+    return _summarize(paths.absolute_path(path), _active_if_known())
+
+
+def verify_recordings(selectors: Iterable[str] = ()) -> list[RecordingSummary]:
+    """Judge recordings strictly, and whether only their owner can use them.
+
+    Args:
+        selectors: IDs or paths; none means all managed recordings.
+
+    Returns:
+        One summary per selector in their order, or all of them, newest first.
+
+    Raises:
+        InvalidSelectorError: A selector names nothing.
+        UnsafeFileError: The recordings directory is a link, or another user's.
+    """
+    active = _active_if_known()
+    chosen = [resolve_selector(selector).path for selector in selectors]
+    if chosen:
+        return [_verify(path, active) for path in chosen]
+    return _newest_first(_verify(path, active) for path in _managed_paths())
+
+
+def _managed_paths() -> list[Path]:
+    root = paths.recordings_dir()
+    try:
+        directory_fd = _private_files.open_private_directory(root)
+    except FileNotFoundError:
+        return []
+    try:
+        return [root / name for name in file_safety.recording_names(directory_fd)]
+    finally:
+        os.close(directory_fd)
+
+
+def _newest_first(summaries: Iterable[RecordingSummary]) -> list[RecordingSummary]:
+    by_name = sorted(summaries, key=lambda summary: summary.path.name)
+    return sorted(by_name, key=lambda s: (s.created_at, s.modified_at), reverse=True)
+
+
+def _active_if_known() -> _Identity:
+    try:
+        return read_active_identity()
+    except ConfigError:
+        # Broken settings block every call, so no recording is in use; looking must go on.
+        return None
+
+
+def _verify(path: Path, active: _Identity) -> RecordingSummary:
+    error = None
+    try:
+        os.close(file_safety.open_recording_for_reading(path, require_private=True))
+    except RecordingFileError as unsafe:
+        error = unsafe
+    return _summarize(path, active, error)
+
+
+def _summarize(
+    path: Path, active: _Identity, error: RecordingFileError | None = None
+) -> RecordingSummary:
+    try:
+        found = path.lstat()
+    except (OSError, ValueError):
+        found = None
+    inspected = _inspect(path, found)
+    error = error or inspected.error
+    is_regular = found is not None and stat.S_ISREG(found.st_mode)
+    modified_at = _instant_of(found)
+    header = inspected.header
+    return RecordingSummary(
+        recording_id=_id_of(path),
+        path=path,
+        created_at=(header and _parsed(header.created_at)) or modified_at,
+        modified_at=modified_at,
+        format_version=inspected.format_version,
+        redaction_version=inspected.redaction_version,
+        legacy=inspected.legacy,
+        event_count=inspected.event_count,
+        size_bytes=found.st_size if found is not None and is_regular else 0,
+        complete=inspected.complete and error is None,
+        active=found is not None and active == (found.st_dev, found.st_ino),
+        error=error,
+        calls=tuple(inspected.calls),
+        warning=_warning_of(found, path) if found is not None and is_regular else None,
+    )
+
+
+def _inspect(path: Path, found: os.stat_result | None) -> inspection.RecordingInspection:
+    """Inspect a file, or remember what an unchanged one was found to be."""
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return inspection.inspect_recording(path)
+    key = _key_of(path, found)
+    with _index_lock:
+        known = _index.get(key)
+        if known is not None:
+            _index.move_to_end(key)
+            return known
+    inspected = inspection.inspect_recording(path)
+    # A file written to this instant may change again without a new time stamp.
+    if time.time_ns() - found.st_mtime_ns > _SETTLED_AFTER_NS and _is_unchanged(key):
+        with _index_lock:
+            _index[key] = inspected
+            while len(_index) > _INDEX_LIMIT:
+                _index.popitem(last=False)
+    return inspected
+
+
+def _key_of(path: Path, found: os.stat_result) -> _Key:
+    return (
+        path,
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+    )
+
+
+def _is_unchanged(key: _Key) -> bool:
+    try:
+        return _key_of(key[0], key[0].lstat()) == key
+    except OSError:
+        return False
+
+
+def _id_of(path: Path) -> str | None:
+    if path.parent == paths.recordings_dir():
+        # Listed under its own name even when that could not be an ID: people must find the file.
+        return path.name.removesuffix(file_safety.SUFFIX)
+    return managed_id_of(path)
+
+
+def _warning_of(found: os.stat_result, path: Path) -> str | None:
+    problem = file_safety.permission_problem(found, path)
+    return None if problem is None else f"{quoted(str(path))}: {problem}"
+
+
+def _instant_of(found: os.stat_result | None) -> datetime:
+    """Read the last write out of a stat; times that no calendar has become the nearest one."""
+    if found is None:
+        return datetime.fromtimestamp(0, UTC)
+    try:
+        return datetime.fromtimestamp(found.st_mtime_ns // 1000 / 1_000_000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return _LATEST if found.st_mtime_ns > 0 else _EARLIEST
+
+
+def _parsed(text: object) -> datetime | None:
+    """Read an instant from a header; nonsense is None, for it is display only."""
+    if not isinstance(text, str):
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+        return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _rfc3339(instant: datetime) -> str:
+    return instant.isoformat().removesuffix("+00:00") + "Z"
+
+
+def _error_json(error: RecordingFileError) -> dict[str, Any]:
+    return {
+        "code": error.code,
+        "reason": error.reason,
+        "line_number": error.line_number,
+        "call_index": error.call_index,
+    }
+
+
+def _call_json(call: inspection.CallInspection) -> dict[str, Any]:
+    return {
+        "call_index": call.call_index,
+        "provider": call.provider,
+        "api": call.api,
+        "model": call.model,
+        "event_count": call.event_count,
+        "outcome": call.outcome,
+        "stop_reason": call.stop_reason,
+        "usage": msgspec.to_builtins(call.usage),
+        "cost_usd": call.cost_usd,
+        "first_line_number": call.first_line_number,
+    }
