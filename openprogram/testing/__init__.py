@@ -1,0 +1,49 @@
+"""Parts for tests and demonstrations that need a vendor but no network.
+
+from openprogram.testing import LoopbackVendor, Text, ToolCall
+
+with LoopbackVendor([[ToolCall("list_dir", {"path": "."})], [Text("done")]]) as vendor:
+    ...  # point a model's base_url at vendor.base_url
+"""
+
+from __future__ import annotations
+
+from openprogram.testing.answers import (
+    Answer,
+    Drop,
+    HttpError,
+    MidStreamError,
+    Part,
+    Pause,
+    Ping,
+    RawBytes,
+    RedactedThinking,
+    ScriptEntry,
+    Text,
+    Thinking,
+    TokenCounts,
+    ToolCall,
+)
+from openprogram.testing.protocol import ReceivedRequest, VendorProtocol
+from openprogram.testing.server import LoopbackVendor, Script
+
+__all__ = [
+    "Answer",
+    "Drop",
+    "HttpError",
+    "LoopbackVendor",
+    "MidStreamError",
+    "Part",
+    "Pause",
+    "Ping",
+    "RawBytes",
+    "ReceivedRequest",
+    "RedactedThinking",
+    "Script",
+    "ScriptEntry",
+    "Text",
+    "Thinking",
+    "TokenCounts",
+    "ToolCall",
+    "VendorProtocol",
+]
