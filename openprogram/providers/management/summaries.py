@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import stat
 import threading
@@ -9,6 +10,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -24,16 +26,16 @@ from openprogram.providers.management.selection import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 _Identity: TypeAlias = "tuple[int, int] | None"
-_Key: TypeAlias = "tuple[Path, int, int, int, int, int]"
+_Key: TypeAlias = "tuple[str, str | None, bool, int, int, int, int, int]"
 
 _INDEX_LIMIT = 4096
 _EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 _SETTLED_AFTER_NS = 100_000_000
-_index: OrderedDict[_Key, inspection.RecordingInspection] = OrderedDict()
+_index: OrderedDict[_Key, RecordingSummary] = OrderedDict()
+"""What unchanged files were found to be, so that a list of them costs a stat each."""
 _index_lock = threading.Lock()
 
 
@@ -123,7 +125,7 @@ def list_recordings() -> list[RecordingSummary]:
         UnsafeFileError: The recordings directory is a link, or another user's.
     """
     active = _active_if_known()
-    return _newest_first(_summarize(path, active) for path in _managed_paths())
+    return _newest_first(_summarize(*place, active) for place in _managed_places())
 
 
 def summarize_recording(path: Path) -> RecordingSummary:
@@ -135,7 +137,8 @@ def summarize_recording(path: Path) -> RecordingSummary:
     Returns:
         Its summary; a file that is not sound, or not there, is described by its error.
     """
-    return _summarize(paths.absolute_path(path), _active_if_known())
+    path = paths.absolute_path(path)
+    return _summarize(str(path), _id_of(path), _active_if_known())
 
 
 def verify_recordings(selectors: Iterable[str] = ()) -> list[RecordingSummary]:
@@ -152,27 +155,30 @@ def verify_recordings(selectors: Iterable[str] = ()) -> list[RecordingSummary]:
         UnsafeFileError: The recordings directory is a link, or another user's.
     """
     active = _active_if_known()
-    chosen = [resolve_selector(selector).path for selector in selectors]
+    chosen = [resolve_selector(selector) for selector in selectors]
     if chosen:
-        return [_verify(path, active) for path in chosen]
-    return _newest_first(_verify(path, active) for path in _managed_paths())
+        return [_verify(str(s.path), s.recording_id, active) for s in chosen]
+    return _newest_first(_verify(*place, active) for place in _managed_places())
 
 
-def _managed_paths() -> list[Path]:
+def _managed_places() -> list[tuple[str, str]]:
+    """Find path and ID of whatever lies in the managed root and may be a recording."""
     root = paths.recordings_dir()
     try:
         directory_fd = _private_files.open_private_directory(root)
     except FileNotFoundError:
         return []
     try:
-        return [root / name for name in file_safety.recording_names(directory_fd)]
+        names = file_safety.recording_names(directory_fd)
     finally:
         os.close(directory_fd)
+    # Plain strings: a path object would cost more than the rest of an unchanged file's row.
+    return [(f"{root}{os.sep}{name}", name.removesuffix(file_safety.SUFFIX)) for name in names]
 
 
 def _newest_first(summaries: Iterable[RecordingSummary]) -> list[RecordingSummary]:
-    by_name = sorted(summaries, key=lambda summary: summary.path.name)
-    return sorted(by_name, key=lambda s: (s.created_at, s.modified_at), reverse=True)
+    """Sort by the headers' times; among equals the later written comes first, then by name."""
+    return sorted(summaries, key=lambda s: (s.created_at, s.modified_at), reverse=True)
 
 
 def _active_if_known() -> _Identity:
@@ -183,29 +189,49 @@ def _active_if_known() -> _Identity:
         return None
 
 
-def _verify(path: Path, active: _Identity) -> RecordingSummary:
-    error = None
+def _verify(place: str, recording_id: str | None, active: _Identity) -> RecordingSummary:
+    summary = _summarize(place, recording_id, active)
     try:
-        os.close(file_safety.open_recording_for_reading(path, require_private=True))
+        os.close(file_safety.open_recording_for_reading(summary.path, require_private=True))
     except RecordingFileError as unsafe:
-        error = unsafe
-    return _summarize(path, active, error)
+        return dataclasses.replace(summary, error=unsafe, complete=False)
+    return summary
 
 
-def _summarize(
-    path: Path, active: _Identity, error: RecordingFileError | None = None
-) -> RecordingSummary:
+def _summarize(place: str, recording_id: str | None, active: _Identity) -> RecordingSummary:
     try:
-        found = path.lstat()
+        found = os.lstat(place)
     except (OSError, ValueError):
         found = None
-    inspected = _inspect(path, found)
-    error = error or inspected.error
-    is_regular = found is not None and stat.S_ISREG(found.st_mode)
+    is_active = found is not None and active == (found.st_dev, found.st_ino)
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return _describe(Path(place), recording_id, found, is_active=is_active)
+    key: _Key = (place, recording_id, is_active, *_version_of(found))
+    with _index_lock:
+        known = _index.get(key)
+        if known is not None:
+            _index.move_to_end(key)
+            return known
+    summary = _describe(Path(place), recording_id, found, is_active=is_active)
+    # A file written to this instant may change again without a new time stamp.
+    is_settled = time.time_ns() - found.st_mtime_ns > _SETTLED_AFTER_NS
+    if is_settled and _is_unchanged(place, found):
+        with _index_lock:
+            _index[key] = summary
+            while len(_index) > _INDEX_LIMIT:
+                _index.popitem(last=False)
+    return summary
+
+
+def _describe(
+    path: Path, recording_id: str | None, found: os.stat_result | None, *, is_active: bool
+) -> RecordingSummary:
+    inspected = inspection.inspect_recording(path)
+    regular = found if found is not None and stat.S_ISREG(found.st_mode) else None
     modified_at = _instant_of(found)
     header = inspected.header
     return RecordingSummary(
-        recording_id=_id_of(path),
+        recording_id=recording_id,
         path=path,
         created_at=(header and _parsed(header.created_at)) or modified_at,
         modified_at=modified_at,
@@ -213,49 +239,22 @@ def _summarize(
         redaction_version=inspected.redaction_version,
         legacy=inspected.legacy,
         event_count=inspected.event_count,
-        size_bytes=found.st_size if found is not None and is_regular else 0,
-        complete=inspected.complete and error is None,
-        active=found is not None and active == (found.st_dev, found.st_ino),
-        error=error,
+        size_bytes=regular.st_size if regular else 0,
+        complete=inspected.complete,
+        active=is_active,
+        error=inspected.error,
         calls=tuple(inspected.calls),
-        warning=_warning_of(found, path) if found is not None and is_regular else None,
+        warning=_warning_of(regular, path) if regular else None,
     )
 
 
-def _inspect(path: Path, found: os.stat_result | None) -> inspection.RecordingInspection:
-    """Inspect a file, or remember what an unchanged one was found to be."""
-    if found is None or not stat.S_ISREG(found.st_mode):
-        return inspection.inspect_recording(path)
-    key = _key_of(path, found)
-    with _index_lock:
-        known = _index.get(key)
-        if known is not None:
-            _index.move_to_end(key)
-            return known
-    inspected = inspection.inspect_recording(path)
-    # A file written to this instant may change again without a new time stamp.
-    if time.time_ns() - found.st_mtime_ns > _SETTLED_AFTER_NS and _is_unchanged(key):
-        with _index_lock:
-            _index[key] = inspected
-            while len(_index) > _INDEX_LIMIT:
-                _index.popitem(last=False)
-    return inspected
+def _version_of(found: os.stat_result) -> tuple[int, int, int, int, int]:
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _key_of(path: Path, found: os.stat_result) -> _Key:
-    return (
-        path,
-        found.st_dev,
-        found.st_ino,
-        found.st_size,
-        found.st_mtime_ns,
-        found.st_ctime_ns,
-    )
-
-
-def _is_unchanged(key: _Key) -> bool:
+def _is_unchanged(place: str, found: os.stat_result) -> bool:
     try:
-        return _key_of(key[0], key[0].lstat()) == key
+        return _version_of(os.lstat(place)) == _version_of(found)
     except OSError:
         return False
 
