@@ -127,8 +127,9 @@ class LazyGroup(TyperGroup):
             return super().get_command(ctx, cmd_name)
         module, _ = self.table[cmd_name]
         command = typer.main.get_command(import_module(module).app)
-        members = command.commands if isinstance(command, TyperGroup) else {}
-        return members.get(cmd_name, command)
+        if isinstance(command, TyperGroup) and cmd_name in command.commands:
+            return command.commands[cmd_name]
+        return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the sub-command that the command line names.

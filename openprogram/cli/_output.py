@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from openprogram.errors import ascii_if_unprintable
 
@@ -38,6 +38,11 @@ def _escape_what_the_encoding_lacks(stream: object) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
+
+
+def _standard_output() -> TextIO | None:
+    """Find standard output; None when it was closed before the program began."""
+    return cast("TextIO | None", sys.stdout)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -81,8 +86,8 @@ def write_raw(text: str) -> bool:
     Returns:
         False when nobody reads any more.
     """
-    stream = sys.stdout
-    if stream is None:  # pyright: ignore[reportUnnecessaryComparison] - None when it was closed
+    stream = _standard_output()
+    if stream is None:
         return False
     try:
         stream.write(text)
@@ -101,8 +106,8 @@ def write_bytes(data: bytes) -> bool:
     Returns:
         False when nobody reads any more.
     """
-    stream = sys.stdout
-    if stream is None:  # pyright: ignore[reportUnnecessaryComparison] - None when it was closed
+    stream = _standard_output()
+    if stream is None:
         return False
     try:
         stream.flush()
@@ -155,8 +160,8 @@ def flush() -> None:
     Raises:
         OSError: The disk or device behind standard output took no more.
     """
-    stream = sys.stdout
-    if stream is None:  # pyright: ignore[reportUnnecessaryComparison] - None when it was closed
+    stream = _standard_output()
+    if stream is None:
         return
     try:
         stream.flush()

@@ -9,7 +9,7 @@ import pty
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -46,16 +46,15 @@ def run_cli(capsys: pytest.CaptureFixture[str]) -> Iterator[RunCli]:
 
 @pytest.fixture
 def run_process() -> RunCli:
-    def run(*argv: str, **options: Any) -> Ended:
-        environment = os.environ | options.pop("env", {})
+    def run(*argv: str, env: dict[str, str] | None = None) -> Ended:
         done = subprocess.run(
             [sys.executable, "-m", "openprogram", *argv],
-            env=environment,
+            env=os.environ | (env or {}),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
-            **({"stdin": subprocess.DEVNULL} | options),
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 

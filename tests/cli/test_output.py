@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import pytest
 
 
+def _always(_stream: object) -> bool:
+    return True
+
+
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     _output.write_line("a\nb\x1b[31m")
     assert capsys.readouterr().out == "a\\nb\\x1b[31m\n"
@@ -31,7 +35,7 @@ def test_no_colour_outside_a_terminal() -> None:
 
 
 def test_no_color_wins_over_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_output, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(_output, "is_terminal", _always)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert _output.paint("x", "red") == "\x1b[31mx\x1b[0m"
@@ -52,5 +56,7 @@ def test_closed_descriptors_are_filled_so_that_no_file_gets_their_number(tmp_pat
         "import os; from openprogram.cli import _output; _output.prepare_streams();"
         f"fd = os.open({str(tmp_path / 'file')!r}, os.O_CREAT | os.O_WRONLY); os._exit(fd)"
     )
-    done = subprocess.run(["sh", "-c", f'exec {sys.executable} -c "{code}" <&- >&- 2>&-'])
+    done = subprocess.run(
+        ["sh", "-c", f'exec {sys.executable} -c "{code}" <&- >&- 2>&-'], check=False
+    )
     assert done.returncode > 2

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from cli.recordings.conftest import WriteRecording
 
 
+def _always(_stream: object) -> bool:
+    return True
+
+
 def test_an_empty_list_says_how_to_begin(run_cli: RunCli) -> None:
     ended = run_cli("recordings", "list")
     assert ended.exit_code == 0
@@ -103,7 +107,7 @@ def test_content_on_a_terminal_cannot_act_and_is_still_json(
     run_cli: RunCli, write_recording: WriteRecording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_recording("first", "a\x9bb\u202ec")
-    monkeypatch.setattr(_output, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr(_output, "is_terminal", _always)
     monkeypatch.setenv("NO_COLOR", "1")
     shown = run_cli("recordings", "show", "first", "--content").out.splitlines()
     assert all(line.isprintable() for line in shown)

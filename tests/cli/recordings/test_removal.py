@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 _DAY_SECONDS = 86_400
 
 
+def _never(_stream: object) -> bool:
+    return False
+
+
 @pytest.fixture
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_output, "is_terminal", lambda _stream: False)
+    monkeypatch.setattr(_output, "is_terminal", _never)
 
 
 def _age(path: Path, days: float) -> None:
