@@ -213,8 +213,8 @@ def _summarize(place: str, recording_id: str | None, active: _Identity) -> Recor
             _index.move_to_end(key)
             return known
     summary = _describe(Path(place), recording_id, found, is_active=is_active)
-    # A file written to this instant may change again without a new time stamp.
-    is_settled = time.time_ns() - found.st_mtime_ns > _SETTLED_AFTER_NS
+    # A file touched this instant may change again without a new time stamp.
+    is_settled = time.time_ns() - found.st_ctime_ns > _SETTLED_AFTER_NS
     if is_settled and _is_unchanged(place, found):
         with _index_lock:
             _index[key] = summary

@@ -42,6 +42,25 @@ sys.stdin.read()
 """
 
 
+_PREPARE_AGAIN_AND_AGAIN = """
+import shutil, sys
+from openprogram.errors import OpenProgramError
+from openprogram.providers import management
+template, path = sys.argv[1:]
+prepared = 0
+while prepared < 40:
+    shutil.copyfile(template, path)
+    try:
+        management.prepare_replay("x")
+    except OpenProgramError:
+        continue
+    prepared += 1
+    status = management.read_status()
+    assert status.valid and status.file_exists, status
+    management.turn_off()
+"""
+
+
 @pytest.fixture
 def hold_as_a_sink_does() -> Iterator[Callable[[Path], None]]:
     children: list[subprocess.Popen[bytes]] = []
@@ -128,6 +147,24 @@ class TestDeleting:
         management.turn_off()
         management.delete_recording("x")
         assert not path.exists()
+
+    def test_a_recording_just_chosen_by_another_process_is_never_deleted(
+        self, write_recording: WriteRecording, root: Path, tmp_path: Path
+    ):
+        template = write_recording("template", folder=tmp_path)
+        arguments = [str(template), str(root / "x.jsonl")]
+        outcomes: list[str] = []
+        with subprocess.Popen(
+            [sys.executable, "-c", _PREPARE_AGAIN_AND_AGAIN, *arguments]
+        ) as child:
+            while child.poll() is None:
+                try:
+                    management.delete_recording("x")
+                    outcomes.append("deleted")
+                except OpenProgramError as error:
+                    outcomes.append(type(error).__name__)
+        assert child.returncode == 0
+        assert "deleted" in outcomes
 
     @pytest.mark.parametrize("text", ["{bad", '{"record_replay": {"mode": "on"}}'])
     def test_with_broken_settings_nothing_goes(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -246,7 +245,8 @@ def test_verifying_judges_permissions_too(write_recording: WriteRecording, tmp_p
 def test_an_unchanged_file_is_read_once_and_a_changed_one_again(
     write_recording: WriteRecording, monkeypatch: pytest.MonkeyPatch
 ):
-    path = write_recording("x", days_old=1)
+    path = write_recording("x")
+    monkeypatch.setattr(summaries, "_SETTLED_AFTER_NS", 0)
     read: list[Path] = []
     inspect = inspection.inspect_recording
 
@@ -258,10 +258,9 @@ def test_an_unchanged_file_is_read_once_and_a_changed_one_again(
     first, second = management.list_recordings(), management.list_recordings()
     assert first == second
     assert len(read) == 1
-    text = path.read_text()
+    text, before = path.read_text(), path.stat()
     path.write_text(text.replace('"outcome": "complete"', '"outcome": "COMPLETE"'))
-    written_at = time.time() - 86_400
-    os.utime(path, (written_at, written_at))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert [summary.valid for summary in management.list_recordings()] == [False]
 
 
