@@ -1,0 +1,320 @@
+"""Finds and replaces the credentials in a text; pure, total, and linear in its length."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from openprogram.providers.recording.field_names import is_secret_field
+from openprogram.providers.recording.json_text import JsonScanner, may_be_json
+from openprogram.providers.recording.secret_shapes import (
+    PRIVATE_KEY_BEGIN,
+    PRIVATE_KEY_END,
+    SHAPES,
+)
+from openprogram.providers.recording.text_fields import (
+    PLACEHOLDER,
+    QUERY_ONLY_NAMES,
+    Replacement,
+    closing_quote,
+    find_field_secrets,
+    is_credential_like,
+)
+from openprogram.providers.recording.text_gate import find_candidates, iterate_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHORTEST_WITHOUT_MARKS = 16
+_MARK = re.compile(r"(?a)[=:\s,%@-]")
+_JSON_WORDS = tuple("token key secret pass pwd jwt cookie credential authoriz \\u00 \\/".split())
+_VALUE_BEFORE_NAME = re.compile(
+    r"(?ai)\"(?:value|values|val)\"\s*+:\s*+\"(?P<value>(?:[^\"\\\n]|\\.)*+)\"\s*+,\s*+"
+    r"\"(?:name|key|header|field)\"\s*+:\s*+\"(?P<name>[^\"\\\n]{0,100})\""
+)
+_JSON_OPENING = re.compile(r"(?a)\{\s*+\"|\[\s*+[\[{\"]")
+_DATA_URL = re.compile(r"(?a)data:[\w/+.;=-]{0,100};base64,[A-Za-z0-9+/=\s]*+")
+_BEARER = re.compile(
+    r"(?a)(?i:bearer)(?<![\w-](?i:bearer))(?:[ \t]++\\*[\"'`]?|%20)"
+    r"(?P<secret>(?!\$?\{|\$[A-Z_]+\b|\$\(|\[secret removed\])"
+    r"(?=[^\s\"'`<>,;%]*?(?:\d|[$!#^&*+=~_@]|[a-z][A-Z]|[A-Za-z]{20}))[^\s\"'`<>,;%]{8,})"
+)
+_QUOTED_BEARER = re.compile(r"(?a)(?i:bearer)[ \t]++(?P<escape>\\*)(?P<quote>[\"'`])(?=\S{6})")
+_BASIC = re.compile(
+    r"(?a)(?i:basic)(?<![\w-](?i:basic))(?:[ \t]++\\*[\"'`]?|%20)(?P<secret>[\w+/-]{6,}={0,2})"
+)
+_OTHER_SCHEME = re.compile(
+    r"(?a)(?i:bot|token|key)(?:[ \t]++[\"'`]?|%20)(?P<secret>[\w.+/=~:-]{16,})"
+)
+_DENSE_RUN = re.compile(r"(?a)(?=[A-Za-z]{0,40}\d)(?=\d{0,40}[A-Za-z])[A-Za-z0-9]{12}")
+_UUID = re.compile(r"(?a)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_USERINFO = re.compile(
+    r"(?a):(?P<slash>\\*/)(?P=slash)(?P<info>[^\s/?#\"'<>`\\]*)@"
+    r"|:(?P<slash2>\\*/)(?P=slash2)(?P<odd>[^\s/:@\"'<>`\\]*:(?!\d{1,5}(?:[/?#\s]|\Z))[^\s@\"'<>`\\]*)@"
+    r"(?=[\w.-]+(?:[:/?#\s]|\Z))"
+)
+_ENCODED_USERINFO = re.compile(
+    r"(?a)%3A%2F%2F(?P<info>(?:[\w.~-]|%(?!2F|3F|23|40)[0-9A-F]{2})*+)%40", re.IGNORECASE | re.ASCII
+)
+_TOKEN_USER = re.compile(r"(?a)(?=\S*\d)[^\s.]{8,}|\S*\d\S*[-_]\S*|\S*[-_]\S*\d\S*|\S{24,}")
+_CURL = re.compile(r"(?a)(?:curl|wget|http)\b", re.IGNORECASE)
+_CURL_USER = re.compile(
+    r"(?a)(?<=[\s'\"])(?:-u|-U|--user|--proxy-user)(?:[ \t]++|=)?(?P<quote>[\"']?)[^\s:'\"]*+:(?P<at>)"
+)
+_FLAG = re.compile(
+    r"(?a)(?<![\w-])--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]++(?P<quote>[\"']?)(?P<at>)(?!-)"
+)
+_ENCODED_NAME = re.compile(
+    r"(?a)(?:[?&;#]|%(?:3F|26|23))(?=[\w.~-]{0,40}%[4-7][0-9a-fA-F])"
+    r"(?P<name>[\w.~-]{0,40}(?:%[2-7][0-9a-fA-F][\w.~-]{0,40}){1,12}?)(?:=|%3[Dd])(?P<value>[^\s&#\"'<>]+)"
+)
+
+
+def remove_secrets_from_text(text: str) -> str:
+    """Replace every credential in a text by the placeholder; all else stays byte for byte.
+
+    Args:
+        text: Any text, prose, code or JSON, lone surrogates included.
+
+    Returns:
+        The same object when nothing is secret.
+
+    Example:
+        >>> remove_secrets_from_text("Authorization: Basic dXNlcjpodW50ZXI=")
+        'Authorization: [secret removed]'
+    """
+    replacements = find_replacements(text)
+    return apply_replacements(text, replacements) if replacements else text
+
+
+def secret_spans(text: str) -> list[tuple[int, int]]:
+    """Find the places of a text that `remove_secrets_from_text` replaces.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Start and end offsets in rising order, without overlap.
+    """
+    return [(start, end) for start, end, _ in find_replacements(text)]
+
+
+def apply_replacements(text: str, replacements: list[Replacement]) -> str:
+    """Put each replacement in its place.
+
+    Args:
+        text: The text they were found in.
+        replacements: In rising order, without overlap.
+
+    Returns:
+        The new text.
+    """
+    pieces: list[str] = []
+    done = 0
+    for start, end, new in replacements:
+        pieces += (text[done:start], new)
+        done = end
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+def find_replacements(text: str) -> list[Replacement]:
+    """Find what is to be replaced in a text.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        In rising order, without overlap.
+    """
+    if len(text) < _SHORTEST_WITHOUT_MARKS and not _MARK.search(text):
+        return []
+    if may_be_json(text):
+        return _find_in_json(text)
+    if text.startswith("data:") and _DATA_URL.fullmatch(text):
+        return []
+    found: list[Replacement] = []
+    for start, end in iterate_parts(text):
+        found.extend(_shifted(find_in_part(text[start:end]), start))
+    return found
+
+
+def _find_in_json(text: str) -> list[Replacement]:
+    lowered = text.lower()
+    if not any(word in lowered for word in _JSON_WORDS) and not find_candidates(text):
+        return []
+    found: list[Replacement] = []
+    at = 0
+    while may_be_json(text, at):
+        scanner = JsonScanner(text, find_replacements, start=at)
+        scanner.scan()
+        found += scanner.found
+        at = scanner.end
+    return merged(found + _shifted(find_in_part(text[at:]), at))
+
+
+def _shifted(replacements: list[Replacement], by: int) -> list[Replacement]:
+    if not by:
+        return replacements
+    return [Replacement(start + by, end + by, new) for start, end, new in replacements]
+
+
+def find_in_part(part: str) -> list[Replacement]:
+    """Find what is to be replaced in one part of a text, as `iterate_parts` cuts it.
+
+    Args:
+        part: A line, or several that belong together.
+
+    Returns:
+        In rising order, without overlap.
+    """
+    found = [*find_field_secrets(part), *_find_in_embedded_json(part)]
+    lowered = part.lower()
+    for finder, words in _FINDERS:
+        if any(word in lowered for word in words):
+            found.extend(finder(part))
+    for shape in SHAPES:
+        if shape.literal in part:
+            found.extend(Replacement(*match.span()) for match in shape.pattern.finditer(part))
+    return merged(found) if len(found) > 1 else found
+
+
+def _find_values_before_names(part: str) -> Iterator[Replacement]:
+    for match in _VALUE_BEFORE_NAME.finditer(part):
+        if is_secret_field(match["name"]) and match["value"] != PLACEHOLDER:
+            yield Replacement(*match.span("value"))
+
+
+def _find_in_embedded_json(part: str) -> Iterator[Replacement]:
+    at = 0
+    while opening := _JSON_OPENING.search(part, at):
+        scanner = JsonScanner(part, find_replacements, start=opening.start())
+        scanner.scan()
+        yield from scanner.found
+        at = max(scanner.end, opening.start() + 1)
+
+
+def merged(replacements: list[Replacement]) -> list[Replacement]:
+    """Join overlapping replacements: a place is replaced once, by the one that begins first.
+
+    Args:
+        replacements: In any order.
+
+    Returns:
+        In rising order, without overlap.
+    """
+    result: list[Replacement] = []
+    for one in sorted(replacements, key=lambda one: (one.start, -one.end)):
+        if result and one.start < result[-1].end:
+            last = result[-1]
+            if one.end > last.end:
+                result[-1] = Replacement(last.start, one.end, last.text)
+        else:
+            result.append(one)
+    return result
+
+
+def _find_private_keys(part: str) -> Iterator[Replacement]:
+    at = 0
+    while begin := PRIVATE_KEY_BEGIN.search(part, at):
+        end = PRIVATE_KEY_END.search(part, begin.end())
+        at = len(part) if end is None else end.end()
+        yield Replacement(begin.start(), at)
+
+
+def _find_schemes(part: str) -> Iterator[Replacement]:
+    for match in _BEARER.finditer(part):
+        secret = match["secret"].rstrip(".,;:!?)]}")
+        yield Replacement(match.start("secret"), match.start("secret") + len(secret))
+    for match in _QUOTED_BEARER.finditer(part):
+        end = closing_quote(part, match.end(), match["quote"], len(match["escape"]))
+        value = part[match.end() : end]
+        if end > match.end() and value != PLACEHOLDER and any(c.isdigit() for c in value):
+            yield Replacement(match.end(), end)
+    for match in _BASIC.finditer(part):
+        if _is_basic_credential(match["secret"]):
+            yield Replacement(*match.span("secret"))
+    for match in _OTHER_SCHEME.finditer(part):
+        secret = match["secret"].rstrip(".:")
+        before = part[match.start() - 1 : match.start()]
+        if not before.isalnum() and _DENSE_RUN.search(secret) and not _UUID.match(secret):
+            yield Replacement(match.start("secret"), match.start("secret") + len(secret))
+
+
+def _is_basic_credential(text: str) -> bool:
+    try:
+        decoded = base64.b64decode(
+            text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), b"-_" if "-" in text else None
+        )
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded and decoded.isascii() and decoded.decode().isprintable()
+
+
+def _find_userinfo(part: str) -> Iterator[Replacement]:
+    for match in _USERINFO.finditer(part):
+        group = "info" if match["info"] is not None else "odd"
+        info = match[group]
+        start = match.start(group)
+        user, colon, password = info.partition(":")
+        if colon and (user or password):
+            if (
+                user
+                and password
+                and password.lower() != "x-oauth-basic"
+                and not _TOKEN_USER.fullmatch(user)
+            ):
+                start += len(user) + 1
+            yield Replacement(start, match.end(group))
+        elif user and _TOKEN_USER.fullmatch(user):
+            yield Replacement(start, match.end(group))
+    for match in _ENCODED_USERINFO.finditer(part):
+        info = match["info"]
+        if "%3a" in info.lower() or _TOKEN_USER.fullmatch(info):
+            yield Replacement(*match.span("info"))
+
+
+def _find_command_line(part: str) -> Iterator[Replacement]:
+    command = _CURL.search(part)
+    if command is not None:
+        for match in _CURL_USER.finditer(part, command.end()):
+            yield from _argument(part, match.start("at"), match["quote"])
+    for match in _FLAG.finditer(part):
+        if not is_secret_field(match["name"]):
+            continue
+        for found in _argument(part, match.start("at"), match["quote"]):
+            value = part[found.start : found.end]
+            if match["quote"] or is_credential_like(value):
+                yield found
+
+
+def _argument(part: str, at: int, quote: str) -> Iterator[Replacement]:
+    end = closing_quote(part, at, quote, 0) if quote else -1
+    if end < 0:
+        run = _WORD.match(part, at)
+        end = at if run is None else run.end()
+    if end > at and not part.startswith((PLACEHOLDER, "$"), at):
+        yield Replacement(at, end)
+
+
+def _find_encoded_names(part: str) -> Iterator[Replacement]:
+    for match in _ENCODED_NAME.finditer(part):
+        name = unquote(match["name"])
+        if (is_secret_field(name) or name.lower() in QUERY_ONLY_NAMES) and not match[
+            "value"
+        ].startswith("[secret"):
+            yield Replacement(*match.span("value"))
+
+
+_WORD = re.compile(r"(?a)[^\s'\"`;|]+")
+_FINDERS = (
+    (_find_values_before_names, ('val',)),
+    (_find_private_keys, ("-----begin",)),
+    (_find_schemes, ("bearer", "basic", "bot", "token", "key")),
+    (_find_userinfo, ("@", "%40")),
+    (_find_command_line, ("-u", "--", "-t", "-p", "-k")),
+    (_find_encoded_names, ("%",)),
+)
