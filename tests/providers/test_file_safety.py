@@ -282,6 +282,23 @@ class TestWhatIsRefused:
             assert caught.value.code == "unreadable"
         assert not state_dir.exists()
 
+    @pytest.mark.parametrize("open_it", OPENERS)
+    def test_what_the_system_refuses_is_unreadable(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch, open_it: Callable[[Path], None]
+    ):
+        # Modes do not stop root, so the system's answer is given here.
+        system_open = os.open
+
+        def refuse(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+            if path == "x.jsonl":
+                raise PermissionError(13, "Permission denied")
+            return system_open(path, flags, mode, dir_fd=dir_fd)
+
+        monkeypatch.setattr(os, "open", refuse)
+        with pytest.raises(RecordingFileError, match="Permission denied") as caught:
+            open_it(root / "x.jsonl")
+        assert caught.value.code == "unreadable"
+
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
     def test_another_users_file_is_for_looking_only_and_outside_only(
         self, root: Path, victim: Path
