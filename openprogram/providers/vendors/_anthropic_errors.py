@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anthropic
 import httpx2
@@ -40,12 +40,17 @@ _TOO_LONG = re.compile(
     r"|context (?:limit|window) exceeded|too many tokens",
     re.IGNORECASE,
 )
+_MALFORMED = (TypeError, ValueError, RecursionError)
+"""What building a request and decoding an answer raise."""
 _SPEND_LIMIT_SUFFIX = "spend_limit_reached"
 
 
 @contextmanager
-def translated() -> Generator[None]:
+def translated(phase: Literal["request", "answer"]) -> Generator[None]:
     """Raise what the SDK raises as a `ModelRequestError`.
+
+    Args:
+        phase: What is going on, for the errors that do not say themselves whose fault they are.
 
     Raises:
         ModelRequestError: Whatever a vendor or a network can do to a request.
@@ -58,18 +63,18 @@ def translated() -> Generator[None]:
         raise _of_network(error.__cause__ or error) from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
         raise _of_network(error) from error
-    except (anthropic.AnthropicError, httpx2.InvalidURL, TypeError) as error:
-        # No text of the error: it may quote a header.
-        raise failure("bad_request", f"the request cannot be sent: {_name(error)}") from error
-    except (ValueError, RecursionError) as error:
-        raise failure("bad_response", f"the answer cannot be read: {_name(error)}") from error
+    except (anthropic.AnthropicError, httpx2.InvalidURL, *_MALFORMED) as error:
+        # Only the name: the text may quote a header, and so the key.
+        if phase == "request":
+            raise failure("bad_request", f"the request cannot be sent ({_name(error)})") from error
+        raise failure("bad_response", f"the answer cannot be read ({_name(error)})") from error
 
 
 def _of_status(error: anthropic.APIStatusError) -> ModelRequestError:
     """Read a refusal, or the `error` event of a stream, whose status is that of a success."""
     status = error.status_code
     headers = error.response.headers
-    message = error.api_message or error.message
+    message = str(error.api_message or error.message)
     reason = _REASON_BY_KIND.get(str(error.type)) or reason_for_status(status)
     if reason == "bad_request" and _TOO_LONG.search(message):
         reason = "context_length"

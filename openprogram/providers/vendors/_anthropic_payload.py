@@ -71,7 +71,7 @@ def build_payload(
         ModelRequestError: The request cannot be said in this protocol.
     """
     _refuse_unsupported(options)
-    max_tokens = options.max_tokens or model.max_tokens
+    max_tokens = model.max_tokens if options.max_tokens is None else options.max_tokens
     mark = None if _has_cache_marks(context) else _cache_mark(options)
     payload: Json = {
         "model": model.id,

@@ -24,7 +24,7 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from openprogram.errors import ModelRequestError, ascii_if_unprintable
+from openprogram.errors import ModelRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +61,8 @@ def failure(
 
     Args:
         reason: One of this module's words.
-        message: The vendor's sentence or ours; it is bounded, and what a terminal could act on is
-            escaped.
+        message: The vendor's sentence as it came, or ours; it is bounded. Whoever shows it makes it
+            harmless, as with any text of a vendor.
         http_status: The status, where there was an answer.
         retry_after_seconds: How long the vendor asks to wait.
         is_retryable: None takes what holds for the reason.
@@ -73,7 +73,7 @@ def failure(
     if len(message) > _SHOWN_CHARACTERS:
         message = f"{message[:_SHOWN_CHARACTERS]}... ({len(message):,} characters)"
     return ModelRequestError(
-        ascii_if_unprintable(message),
+        message,
         reason=reason,
         is_retryable=reason in RETRYABLE_REASONS if is_retryable is None else is_retryable,
         http_status=http_status,
