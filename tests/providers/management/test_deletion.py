@@ -199,6 +199,21 @@ class TestDeleting:
         management.delete_recording("x")
         assert names_in(root) == []
 
+    def test_a_file_that_took_the_name_just_now_stays(
+        self, write_recording: WriteRecording, monkeypatch: pytest.MonkeyPatch
+    ):
+        path = write_recording("x")
+        flock = fcntl.flock
+
+        def replace_just_before_the_lock(fd: int, operation: int) -> None:
+            write_recording("newcomer").replace(path)
+            flock(fd, operation)
+
+        monkeypatch.setattr(fcntl, "flock", replace_just_before_the_lock)
+        with pytest.raises(FileLockedError, match="replaced"):
+            management.delete_recording("x")
+        assert "newcomer" in path.read_text()
+
     def test_a_refusal_keeps_no_lock(self, write_recording: WriteRecording, root: Path):
         path = write_recording("x")
         (root / "x.jsonl.lock").touch()
