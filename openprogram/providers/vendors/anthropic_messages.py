@@ -78,7 +78,9 @@ class AnthropicMessagesProvider:
         reasoning: t.ThinkingLevel | None,
     ) -> AsyncGenerator[t.AssistantMessageEvent, None]:
         await self._load_sdk()
-        from openprogram.providers.vendors._anthropic_connection import open_answer  # noqa: PLC0415 - it needs the SDK
+        from openprogram.providers.vendors._anthropic_connection import (
+            open_answer,  # it needs the SDK
+        )
 
         assembler = MessageAssembler(model)
         reader = EventReader(assembler)
