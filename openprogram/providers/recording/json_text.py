@@ -18,7 +18,7 @@ from openprogram.providers.recording.field_names import (
     is_schema,
     is_secret_field,
 )
-from openprogram.providers.recording.text_fields import PLACEHOLDER, Replacement, closing_bracket
+from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement, closing_bracket
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,7 +30,7 @@ from openprogram.providers.recording.field_names import (
     is_secret_field,
 )
 from openprogram.providers.recording.json_text import PAIR_NAME_FIELDS, PAIR_VALUE_FIELDS
-from openprogram.providers.recording.text_fields import PLACEHOLDER
+from openprogram.providers.recording.text_values import PLACEHOLDER
 from openprogram.providers.recording.text_redaction import (
     remove_secrets_from_text,
     secret_spans,

@@ -10,19 +10,12 @@ import re
 from collections import deque
 
 from openprogram.providers.recording.json_text import may_be_json
-from openprogram.providers.recording.text_fields import Replacement
-from openprogram.providers.recording.text_gate import OpenPart, find_candidates
+from openprogram.providers.recording.text_values import Replacement
+from openprogram.providers.recording.text_gate import TRIGGER, OpenPart, find_candidates
 from openprogram.providers.recording.text_redaction import find_in_part, find_replacements
 
-_TRIGGER = re.compile(
-    r"\\\r?\n|key|token|secret|pass|pwd|jwt|cookie|credential|authoriz|sig|val|bearer|basic|bot"
-    r"|:/|\\/|\\u|%|http|curl|wget|-----b|eyj|a[ks]ia|aiza|ya29|gocspx|sk[-_]|rk_|xox|xai-|xapp-|pypi-"
-    r"|gh[pousr]_|github_|gl[a-z]{2,5}-|whsec_|hf_|npm_|sg\.|hvs\.|shp|_v1_"
-)
-"""Every credential begins at a match of this, or behind one on the same line or in the same part."""
-
 _HELD_CHARACTERS = 32
-"""More than the longest match of `_TRIGGER`, so that none can begin in what was let go."""
+"""More than the longest match of `TRIGGER`, so that none can begin in what was let go."""
 
 _UNDECIDED_START = re.compile(r"\s*(?:[{\[]\s*|d|da|dat|data)?\Z")
 
@@ -146,7 +139,7 @@ class DeltaRedactor:
         if self._is_triggered:
             return
         window = self._tail + piece
-        self._is_triggered = _TRIGGER.search(window.lower()) is not None
+        self._is_triggered = TRIGGER.search(window.lower()) is not None
         self._tail = window[-_HELD_CHARACTERS:]
 
     def _end_line(self) -> None:

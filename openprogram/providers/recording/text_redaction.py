@@ -15,21 +15,19 @@ from openprogram.providers.recording.secret_shapes import (
     PRIVATE_KEY_END,
     SHAPES,
 )
-from openprogram.providers.recording.text_fields import (
+from openprogram.providers.recording.text_fields import QUERY_ONLY_NAMES, find_field_secrets
+from openprogram.providers.recording.text_gate import TRIGGER, find_candidates, iterate_parts
+from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
-    QUERY_ONLY_NAMES,
     Replacement,
     closing_quote,
-    find_field_secrets,
     is_credential_like,
 )
-from openprogram.providers.recording.text_gate import find_candidates, iterate_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SHORTEST_WITHOUT_MARKS = 16
-_MARK = re.compile(r"(?a)[=:\s,%@-]")
+_SHORT = 200
 _JSON_WORDS = tuple("token key secret pass pwd jwt cookie credential authoriz \\u00 \\/".split())
 _VALUE_BEFORE_NAME = re.compile(
     r"(?ai)\"(?:value|values|val)\"\s*+:\s*+\"(?P<value>(?:[^\"\\\n]|\\.)*+)\"\s*+,\s*+"
@@ -37,17 +35,18 @@ _VALUE_BEFORE_NAME = re.compile(
 )
 _JSON_OPENING = re.compile(r"(?a)\{\s*+\"|\[\s*+[\[{\"]")
 _DATA_URL = re.compile(r"(?a)data:[\w/+.;=-]{0,100};base64,[A-Za-z0-9+/=\s]*+")
-_BEARER = re.compile(
-    r"(?a)(?i:bearer)(?<![\w-](?i:bearer))(?:[ \t]++\\*[\"'`]?|%20)"
-    r"(?P<secret>(?!\$?\{|\$[A-Z_]+\b|\$\(|\[secret removed\])"
-    r"(?=[^\s\"'`<>,;%]*?(?:\d|[$!#^&*+=~_@]|[a-z][A-Z]|[A-Za-z]{20}))[^\s\"'`<>,;%]{8,})"
+_BEARER = re.compile(r"bearer(?<![\w-]bearer)(?:[ \t]++(?P<open>\\*[\"'`])?|%20)(?=\S{6})")
+_BEARER_VALUE = re.compile(
+    r"(?a)(?!\$?\{|\$[A-Z_]+\b|\$\(|\[secret removed\])"
+    r"(?=[^\s\"'`<>,;%]{0,200}?(?:[\d$!#^&*+=~_@]|[a-z][A-Z]|[A-Za-z]{20}))[^\s\"'`<>,;%]{8,}"
 )
-_QUOTED_BEARER = re.compile(r"(?a)(?i:bearer)[ \t]++(?P<escape>\\*)(?P<quote>[\"'`])(?=\S{6})")
 _BASIC = re.compile(
-    r"(?a)(?i:basic)(?<![\w-](?i:basic))(?:[ \t]++\\*[\"'`]?|%20)(?P<secret>[\w+/-]{6,}={0,2})"
+    r"(?a)basic(?<![\w-]basic)(?:[ \t]++\\*[\"'`]?|%20)(?P<secret>[\w+/-]{6,}+={0,2})"
 )
-_OTHER_SCHEME = re.compile(
-    r"(?a)(?i:bot|token|key)(?:[ \t]++[\"'`]?|%20)(?P<secret>[\w.+/=~:-]{16,})"
+_BOT = re.compile(r"(?a)bot(?<![a-z]bot)(?:[ \t]++[\"'`]?|%20)(?P<secret>[\w.+/=~:-]{16,}+)")
+_TOKEN_OR_KEY = re.compile(
+    r"(?a)k(?:(?<=tok)en(?<![a-z]token)|ey(?<![a-z]key))(?:[ \t]++[\"'`]?|%20)"
+    r"(?P<secret>[\w.+/=~:-]{16,}+)"
 )
 _DENSE_RUN = re.compile(r"(?a)(?=[A-Za-z]{0,40}\d)(?=\d{0,40}[A-Za-z])[A-Za-z0-9]{12}")
 _UUID = re.compile(r"(?a)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -62,10 +61,10 @@ _ENCODED_USERINFO = re.compile(
 _TOKEN_USER = re.compile(r"(?a)(?=\S*\d)[^\s.]{8,}|\S*\d\S*[-_]\S*|\S*[-_]\S*\d\S*|\S{24,}")
 _CURL = re.compile(r"(?a)(?:curl|wget|http)\b", re.IGNORECASE)
 _CURL_USER = re.compile(
-    r"(?a)(?<=[\s'\"])(?:-u|-U|--user|--proxy-user)(?:[ \t]++|=)?(?P<quote>[\"']?)[^\s:'\"]*+:(?P<at>)"
+    r"(?a)-(?<=[\s'\"]-)(?:[uU]|-user|-proxy-user)(?:[ \t]++|=)?(?P<quote>[\"']?)[^\s:'\"]*+:(?P<at>)"
 )
 _FLAG = re.compile(
-    r"(?a)(?<![\w-])--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]++(?P<quote>[\"']?)(?P<at>)(?!-)"
+    r"(?a)-(?<![\w-]-)-?(?P<name>[A-Za-z][\w-]{2,60})[ \t]++(?P<quote>[\"']?)(?P<at>)(?!-)"
 )
 _ENCODED_NAME = re.compile(
     r"(?a)(?:[?&;#]|%(?:3F|26|23))(?=[\w.~-]{0,40}%[4-7][0-9a-fA-F])"
@@ -130,7 +129,7 @@ def find_replacements(text: str) -> list[Replacement]:
     Returns:
         In rising order, without overlap.
     """
-    if len(text) < _SHORTEST_WITHOUT_MARKS and not _MARK.search(text):
+    if len(text) < _SHORT and not TRIGGER.search(text.lower()):
         return []
     if may_be_json(text):
         return _find_in_json(text)
@@ -226,22 +225,37 @@ def _find_private_keys(part: str) -> Iterator[Replacement]:
 
 
 def _find_schemes(part: str) -> Iterator[Replacement]:
-    for match in _BEARER.finditer(part):
-        secret = match["secret"].rstrip(".,;:!?)]}")
-        yield Replacement(match.start("secret"), match.start("secret") + len(secret))
-    for match in _QUOTED_BEARER.finditer(part):
-        end = closing_quote(part, match.end(), match["quote"], len(match["escape"]))
-        value = part[match.end() : end]
-        if end > match.end() and value != PLACEHOLDER and any(c.isdigit() for c in value):
-            yield Replacement(match.end(), end)
-    for match in _BASIC.finditer(part):
-        if _is_basic_credential(match["secret"]):
-            yield Replacement(*match.span("secret"))
-    for match in _OTHER_SCHEME.finditer(part):
-        secret = match["secret"].rstrip(".:")
-        before = part[match.start() - 1 : match.start()]
-        if not before.isalnum() and _DENSE_RUN.search(secret) and not _UUID.match(secret):
-            yield Replacement(match.start("secret"), match.start("secret") + len(secret))
+    lowered = _lowered(part)
+    for match in _BEARER.finditer(lowered):
+        yield from _bearer_value(part, match)
+    for match in _BASIC.finditer(lowered):
+        start, end = match.span("secret")
+        if _is_basic_credential(part[start:end]):
+            yield Replacement(start, end)
+    for pattern in (_BOT, _TOKEN_OR_KEY):
+        for match in pattern.finditer(lowered):
+            start, end = match.span("secret")
+            secret = part[start:end].rstrip(".:")
+            if _DENSE_RUN.search(secret) and not _UUID.match(secret):
+                yield Replacement(start, start + len(secret))
+
+
+def _lowered(text: str) -> str:
+    """Lower ASCII letters only, so that offsets stay."""
+    return text.encode("latin-1", "replace").lower().decode("latin-1")
+
+
+def _bearer_value(part: str, match: re.Match[str]) -> Iterator[Replacement]:
+    at = match.end()
+    if match["open"]:
+        end = closing_quote(part, at, match["open"][-1], len(match["open"]) - 1)
+        value = part[at:end]
+        if end > at and value != PLACEHOLDER and any(c.isdigit() for c in value):
+            yield Replacement(at, end)
+            return
+    found = _BEARER_VALUE.match(part, at)
+    if found is not None:
+        yield Replacement(at, at + len(found[0].rstrip(".,;:!?)]}")))
 
 
 def _is_basic_credential(text: str) -> bool:
@@ -311,7 +325,7 @@ def _find_encoded_names(part: str) -> Iterator[Replacement]:
 
 _WORD = re.compile(r"(?a)[^\s'\"`;|]+")
 _FINDERS = (
-    (_find_values_before_names, ('val',)),
+    (_find_values_before_names, ("val",)),
     (_find_private_keys, ("-----begin",)),
     (_find_schemes, ("bearer", "basic", "bot", "token", "key")),
     (_find_userinfo, ("@", "%40")),
