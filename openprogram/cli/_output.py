@@ -154,19 +154,24 @@ def write_json(document: Mapping[str, object]) -> bool:
     return write_raw(json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
-def flush() -> None:
+def flush() -> bool:
     """Push out what is buffered.
+
+    Returns:
+        False when nobody reads any more.
 
     Raises:
         OSError: The disk or device behind standard output took no more.
     """
     stream = _standard_output()
     if stream is None:
-        return
+        return False
     try:
         stream.flush()
     except BrokenPipeError:
         discard()
+        return False
+    return True
 
 
 def discard() -> None:

@@ -93,6 +93,8 @@ def _write_table(columns: list[Column], rows: list[list[str]]) -> None:
 def _state_of(summary: RecordingSummary) -> str:
     if summary.error is not None:
         state = f"invalid: {_reason_of(summary.error)}"
+    elif not summary.call_count:
+        state = "empty"
     else:
         state = "complete" if summary.complete else "incomplete"
     return f"active, {state}" if summary.active else state
