@@ -7,6 +7,7 @@ request, and notices when a client leaves. It resolves nothing and reaches nothi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import threading
@@ -63,7 +64,6 @@ class LoopbackVendor:
         self._requests: list[ReceivedRequest] = []
         self._used_entry_count = 0
         self._failure: BaseException | None = None
-        self._socket: socket.socket | None = None
         self._thread: threading.Thread | None = None
         self._base_url = ""
         self._stop: Callable[[], object] = lambda: None
@@ -100,12 +100,13 @@ class LoopbackVendor:
             return self._requests[number]
 
     def __enter__(self) -> Self:
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        port = self._socket.getsockname()[1]
+        listening = socket.create_server(("127.0.0.1", 0))
+        listening.setblocking(False)
+        port = listening.getsockname()[1]
         self._base_url = f"http://127.0.0.1:{port}{self._protocol.base_path}"
         ready: Future[None] = Future()
         self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._serve(ready)), name="loopback-vendor"
+            target=lambda: asyncio.run(self._serve(listening, ready)), name="loopback-vendor"
         )
         self._thread.start()
         ready.result(_WAIT_SECONDS)
@@ -123,22 +124,29 @@ class LoopbackVendor:
         if error is None and self._failure is not None:
             raise self._failure
 
-    async def _serve(self, ready: Future[None]) -> None:
+    async def _serve(self, listening: socket.socket, ready: Future[None]) -> None:
         loop = asyncio.get_running_loop()
         stopped = asyncio.Event()
         self._stop = lambda: loop.call_soon_threadsafe(stopped.set)
         connections: set[asyncio.Task[None]] = set()
 
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = loop.create_task(self._serve_connection(reader, writer))
-            connections.add(task)
-            task.add_done_callback(self._note_failure)
-            task.add_done_callback(connections.discard)
+        # Not `asyncio.start_server`: closed while it accepts, it drops the new socket unclosed.
+        def accept() -> None:
+            with contextlib.suppress(BlockingIOError, ConnectionError):
+                connection, _ = listening.accept()
+                connection.setblocking(False)
+                task = loop.create_task(self._serve_connection(connection))
+                connections.add(task)
+                task.add_done_callback(self._note_failure)
+                task.add_done_callback(connections.discard)
+                # Not in the task: one that is cancelled before its first step runs no `finally`.
+                task.add_done_callback(lambda _: connection.close())
 
-        server = await asyncio.start_server(connected, sock=self._socket)
-        ready.set_result(None)
-        await stopped.wait()
-        server.close()
+        with listening:
+            loop.add_reader(listening, accept)
+            ready.set_result(None)
+            await stopped.wait()
+            loop.remove_reader(listening)
         for task in connections:
             task.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
@@ -147,9 +155,8 @@ class LoopbackVendor:
         if not task.cancelled() and self._failure is None:
             self._failure = task.exception()
 
-    async def _serve_connection(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _serve_connection(self, connection: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=connection)
         # Only so does a finished `drain` mean that the bytes are out of this process.
         writer.transport.set_write_buffer_limits(high=0)
         request: ReceivedRequest | None = None
@@ -159,7 +166,7 @@ class LoopbackVendor:
             if request is not None:
                 outcome = await self._answer_unless_left(request, reader, writer)
         finally:
-            writer.close()
+            writer.transport.abort()
             if request is not None:
                 request.outcome.set_result(outcome)
 

@@ -56,7 +56,8 @@ async def open_answer(
 
 
 def _new_client(model: t.Model, options: t.StreamOptions) -> anthropic.AsyncAnthropic:
-    headers: dict[str, Any] = {**(model.headers or {}), **(options.headers or {})}
+    given = {**(model.headers or {}), **(options.headers or {})}
+    headers: dict[str, Any] = {name: str(value) for name, value in given.items()}
     key = (options.api_key or "").strip()
     if not key:
         if _AUTHENTICATION_HEADERS.isdisjoint(name.lower() for name in headers):
