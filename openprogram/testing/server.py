@@ -160,27 +160,29 @@ class LoopbackVendor:
         # Only so does a finished `drain` mean that the bytes are out of this process.
         writer.transport.set_write_buffer_limits(high=0)
         request: ReceivedRequest | None = None
-        outcome: Outcome = "dropped"
         try:
             request = await self._read_request(reader)
             if request is not None:
-                outcome = await self._answer_unless_left(request, reader, writer)
+                await self._answer_unless_left(request, reader, writer)
         finally:
             writer.transport.abort()
             if request is not None:
-                request.outcome.set_result(outcome)
+                _conclude(request, "dropped")
 
     async def _answer_unless_left(
         self, request: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Outcome:
+    ) -> None:
         """Answer, and give up as soon as the client closes its end."""
         answering = asyncio.create_task(self._answer(request, writer))
         leaving = asyncio.create_task(_wait_until_closed(reader))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            return answering.result() if answering.done() else "disconnected"
+            if answering.done():
+                answering.result()
+            else:
+                _conclude(request, "disconnected")
         except ConnectionError:
-            return "disconnected"
+            _conclude(request, "disconnected")
         finally:
             for task in (answering, leaving):
                 task.cancel()
@@ -220,11 +222,11 @@ class LoopbackVendor:
         self._used_entry_count += 1
         return self._script[used]
 
-    async def _answer(self, request: ReceivedRequest, writer: asyncio.StreamWriter) -> Outcome:
+    async def _answer(self, request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
         entry = self._entry_for(request)
         match entry:
             case Drop():
-                return "dropped"
+                return
             case HttpError():
                 body = entry.body
                 if body is None:
@@ -233,7 +235,8 @@ class LoopbackVendor:
                     entry.status, request, {"content-type": "application/json", **entry.headers}
                 )
                 await _send(writer, head + f"content-length: {len(body)}\r\n\r\n".encode() + body)
-                return "answered"
+                _conclude(request, "answered")
+                return
             case RawBytes():
                 steps, chunking = [entry.data], self._chunking
             case Answer():
@@ -242,13 +245,14 @@ class LoopbackVendor:
                 steps, chunking = self._protocol.render(Answer(parts=entry), request), None
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
         head = _head(HTTPStatus.OK, request, headers) + b"transfer-encoding: chunked\r\n\r\n"
-        return await _send_steps(writer, head, steps, chunking or self._chunking)
+        if await _send_steps(writer, head, steps, chunking or self._chunking):
+            _conclude(request, "answered")
 
 
 async def _send_steps(
     writer: asyncio.StreamWriter, head: bytes, steps: Iterable[Step], chunking: Chunking
-) -> Outcome:
-    """Send a chunked body; bytes between two pauses are cut as one."""
+) -> bool:
+    """Send a chunked body and say whether it is whole; bytes between two pauses are cut as one."""
     unsent = head
     body = b""
     for step in steps:
@@ -258,13 +262,19 @@ async def _send_steps(
         await _send(writer, unsent + _chunked(chunking(body)))
         unsent = body = b""
         if isinstance(step, Drop):
-            return "dropped"
+            return False
         if not step.reached.done():
             step.reached.set_result(None)
         await asyncio.shield(asyncio.wrap_future(step.released))
     # The end goes with the last piece, so that a client which leaves at its last event is on time.
     await _send(writer, unsent + _chunked(chunking(body)) + b"0\r\n\r\n")
-    return "answered"
+    return True
+
+
+def _conclude(request: ReceivedRequest, outcome: Outcome) -> None:
+    """Say how a request ended; the first word counts."""
+    if not request.outcome.done():
+        request.outcome.set_result(outcome)
 
 
 def _chunked(pieces: list[bytes]) -> bytes:

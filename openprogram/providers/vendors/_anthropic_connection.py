@@ -1,7 +1,7 @@
 """One request through the `anthropic` SDK; imported on the first call, as the SDK takes seconds.
 
-Nothing is looked up in the environment but what the SDK's HTTP client always honours (proxies and
-certificates): neither keys nor a base URL nor the SDK's own profiles.
+Keys, a base URL and the SDK's own profiles are never looked up in the environment. What the SDK
+always honours there stays: proxies, certificates, and `ANTHROPIC_CUSTOM_HEADERS`.
 """
 
 from __future__ import annotations
