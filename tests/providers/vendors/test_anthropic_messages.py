@@ -426,6 +426,22 @@ async def test_headers_of_the_model_and_of_the_call_are_sent(ask: Ask, make_mode
     assert (headers["x-one"], headers["x-two"]) == ("model", "call")
 
 
+async def test_a_vendor_that_keeps_the_line_open_after_its_last_event_holds_nobody_up(ask: Ask):
+    last = RawBytes(b'event: message_stop\ndata: {"type": "message_stop"}\n\n')
+    with LoopbackVendor([[Text("x"), last, Pause()]]) as vendor:
+        events = await ask(vendor)
+        outcome = await asyncio.wrap_future(vendor.requests[0].outcome)
+    assert [event.type for event in events][-2:] == ["text_end", "done"]
+    assert outcome == "disconnected"
+
+
+async def test_no_profile_of_the_sdk_is_looked_up(ask: Ask, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_PROFILE", "nobody")
+    with LoopbackVendor([[Text("x")]]) as vendor:
+        events = await ask(vendor, api_key=None, headers={"x-api-key": "own"})
+    assert events[-1].type == "done"
+
+
 async def test_no_key_is_looked_up_anywhere(ask: Ask, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "environment-key")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "environment-token")
