@@ -1,0 +1,177 @@
+"""The lines around the lists: title and mode, tabs, hints, banners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from openprogram_recordings_tui.presentation.lines import (
+    EMPTY_LINE,
+    Line,
+    Role,
+    Span,
+    cells_of,
+    spread,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from openprogram.errors import RecordingFileError
+    from openprogram.providers.management import RecordReplayStatus
+    from openprogram_recordings_tui.bindings import Key
+
+PRODUCT: Line = (
+    Span(" ◉ ", "accent"),
+    Span("OpenProgram", "strong"),
+    Span(" Recordings", "accent"),
+)
+"""The name in the top left corner."""
+
+_BADGES: dict[str, tuple[str, Role]] = {
+    "off": ("○ OFF", "badge_off"),
+    "record": ("● RECORD", "badge_record"),
+    "replay": ("▶ REPLAY", "badge_replay"),
+    "blocked": ("✗ BLOCKED", "badge_blocked"),
+}
+_SHORT_TRAIL_WIDTH = 60
+
+
+def title_line(trail: Sequence[str], status: RecordReplayStatus | None, width: int) -> Line:
+    """Give the top line: where we are, and what the next start will do.
+
+    Args:
+        trail: Where in the UI, from outside to inside; raw.
+        status: The mode for the next start; None while it is not read.
+        width: Of the screen, in cells.
+
+    Returns:
+        The line.
+    """
+    left = list(PRODUCT if width >= _SHORT_TRAIL_WIDTH or not trail else PRODUCT[:1])
+    for name in trail:
+        left += [Span(" › ", "faint"), Span(name, "strong")]
+    if status is None:
+        return spread(tuple(left), EMPTY_LINE, width)
+    return spread(tuple(left), mode_badge(status, width), width)
+
+
+def mode_badge(status: RecordReplayStatus, width: int) -> Line:
+    """Say what the next start does with provider calls.
+
+    Args:
+        status: The mode for the next start.
+        width: Of the screen, in cells.
+
+    Returns:
+        A few spans for the right edge.
+    """
+    mode = status.mode if status.valid or status.mode == "blocked" else "blocked"
+    word, role = _BADGES.get(mode, _BADGES["blocked"])
+    badge = Span(f" {word} ", role)
+    spans = [Span("next start ", "dim")] if width >= _SHORT_TRAIL_WIDTH else []
+    spans.append(badge)
+    if mode in ("record", "replay") and width >= 2 * _SHORT_TRAIL_WIDTH:
+        spans.append(Span(f" {status.file}", "dim"))
+    if status.restart_required:
+        spans.append(Span(" restart the worker", "warning"))
+    spans.append(Span(" "))
+    return tuple(spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One tab of a screen."""
+
+    name: str
+    """How code calls it."""
+    label: str
+    """How people call it."""
+    count: str = ""
+    """A figure behind the label."""
+
+
+def tabs_line(tabs: Sequence[Tab], chosen: str) -> Line:
+    """Draw the tabs of a screen, each with the digit that opens it.
+
+    Args:
+        tabs: In order.
+        chosen: The name of the open one.
+
+    Returns:
+        The line.
+    """
+    spans: list[Span] = [Span(" ")]
+    for digit, tab in enumerate(tabs, start=1):
+        is_chosen = tab.name == chosen
+        spans.append(Span(f" {digit} ", "accent" if is_chosen else "faint"))
+        spans.append(Span(tab.label, "tab_on" if is_chosen else "tab"))
+        if tab.count:
+            spans.append(Span(f" {tab.count}", "dim" if is_chosen else "faint"))
+        spans.append(Span("  "))
+    return tuple(spans)
+
+
+def tab_at(tabs: Sequence[Tab], chosen: str, column: int) -> str | None:
+    """Say which tab is drawn at a column.
+
+    Args:
+        tabs: As given to `tabs_line`.
+        chosen: As given to `tabs_line`.
+        column: From the left edge, in cells.
+
+    Returns:
+        Its name; None when there is none.
+    """
+    edge = 1
+    for digit, tab in enumerate(tabs, start=1):
+        alone = tabs_line((tab,), chosen)[1:]
+        edge += cells_of(alone) + len(str(digit)) - 1
+        if column < edge:
+            return tab.name if column >= 1 else None
+    return None
+
+
+def hints_line(keys: Sequence[Key], right: str, width: int) -> Line:
+    """Write the hints that fit, the worthiest first.
+
+    Args:
+        keys: In order of worth.
+        right: What stands at the right edge, such as a position; raw.
+        width: Of the screen, in cells.
+
+    Returns:
+        The bottom line.
+    """
+    end: Line = (Span(f"{right} ", "dim"),) if right else EMPTY_LINE
+    room = width - cells_of(end) - 2
+    spans: list[Span] = [Span(" ")]
+    for key in keys:
+        if not key.hint:
+            continue
+        cap = key.caps.split(" ")[0]
+        needed = len(cap) + len(key.hint) + 4
+        if needed > room:
+            continue
+        room -= needed
+        spans += [Span(f" {cap} ", "key_cap"), Span(f"{key.hint} ", "dim")]
+    return spread(tuple(spans), end, width)
+
+
+def fault_banner(error: RecordingFileError, sound_call_count: int) -> Line:
+    """Say above a broken recording what is wrong with it, and what can be seen all the same.
+
+    Args:
+        error: What the strict reader said.
+        sound_call_count: How many calls stand before the fault.
+
+    Returns:
+        The line.
+    """
+    place = f"line {error.line_number}" if error.line_number is not None else "the file"
+    return (
+        Span(f" ✗ {place} ", "badge_blocked"),
+        Span(f" {error.code}", "bad"),
+        Span(f"  {error.reason}"),
+        Span(f"  · sound up to there: {sound_call_count} calls · b shows the bytes", "dim"),
+    )

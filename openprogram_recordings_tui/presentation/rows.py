@@ -1,0 +1,198 @@
+"""Physical rows, events and calls as lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from openprogram_recordings_tui.presentation import figures
+from openprogram_recordings_tui.presentation.lines import (
+    Cell,
+    Column,
+    Line,
+    Role,
+    Span,
+    heading_line,
+    table_line,
+)
+from openprogram_recordings_tui.presentation.marks import UNKNOWN_MARK, Mark
+from openprogram_recordings_tui.text import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Json: TypeAlias = Any
+"""Any JSON value, as it stood in a row."""
+
+EVENT_ROLES: dict[str, Role] = {
+    "start": "dim",
+    "done": "good",
+    "error": "bad",
+    "text_start": "dim",
+    "text_delta": "text",
+    "text_end": "dim",
+    "thinking_start": "dim",
+    "thinking_delta": "thinking",
+    "thinking_end": "dim",
+    "toolcall_start": "dim",
+    "toolcall_delta": "info",
+    "toolcall_end": "dim",
+}
+"""How the name of each event looks; one that is not here is shown as odd."""
+
+_EVENT_COLUMNS = (
+    Column(title="#", width=7, align="right"),
+    Column(title="EVENT", width=15),
+    Column(title="BLOCK", width=5, align="right", worth=1),
+    Column(title="TEXT", width=0),
+)
+_CALL_COLUMNS = (
+    Column(title="", width=1),
+    Column(title="#", width=4, align="right"),
+    Column(title="MODEL", width=0),
+    Column(title="EVENTS", width=6, align="right"),
+    Column(title="TOKENS", width=6, align="right", worth=1),
+    Column(title="COST", width=7, align="right", worth=3),
+    Column(title="ABOUT", width=28, worth=4),
+    Column(title="OUTCOME", width=9, worth=2),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRow:
+    """What the list of calls shows of one; None where it is not read."""
+
+    call_index: int
+    model: str | None = None
+    event_count: int | None = None
+    token_count: int | None = None
+    cost_usd: float | None = None
+    about: str | None = None
+    mark: Mark = UNKNOWN_MARK
+
+
+def call_line(row: CallRow, width: int) -> Line:
+    """Draw a call.
+
+    Args:
+        row: The call.
+        width: In cells.
+
+    Returns:
+        Its row of the table.
+    """
+    cells = (
+        Cell(row.mark.sign, row.mark.role),
+        Cell(str(row.call_index), "dim"),
+        Cell(row.model or figures.NOTHING),
+        Cell(figures.count(row.event_count), "dim"),
+        Cell(figures.count(row.token_count), "dim"),
+        Cell(figures.cost(row.cost_usd), "dim"),
+        Cell(row.about or "", "dim"),
+        Cell(row.mark.word, row.mark.role),
+    )
+    return (Span(" "), *table_line(_CALL_COLUMNS, cells, width - 2))
+
+
+def call_heading(width: int) -> Line:
+    """Give the line above the calls.
+
+    Args:
+        width: In cells.
+
+    Returns:
+        The titles of the columns.
+    """
+    return (Span(" "), *heading_line(_CALL_COLUMNS, width - 2))
+
+
+def event_line(event_index: int, event: Mapping[str, Json] | None, width: int) -> Line:
+    """Draw an event of a stream.
+
+    Args:
+        event_index: Its number in the call.
+        event: The row's `event`; None when the row cannot be read.
+        width: In cells.
+
+    Returns:
+        Its row of the table.
+    """
+    if event is None:
+        name, role, block, text = "unreadable", "bad", "", ""
+    else:
+        name = str(event.get("type"))
+        role = EVENT_ROLES.get(name, "warning")
+        place = event.get("content_index")
+        block = str(place) if isinstance(place, int) else ""
+        text = event_text(event)
+    cells = (
+        Cell(str(event_index), "faint"),
+        Cell(name, role),  # type: ignore[arg-type]
+        Cell(block, "faint"),
+        Cell(cut(text, width), role if role in ("thinking", "bad") else "text"),  # type: ignore[arg-type]
+    )
+    return (Span(" "), *table_line(_EVENT_COLUMNS, cells, width - 2))
+
+
+def event_heading(width: int) -> Line:
+    """Give the line above the events.
+
+    Args:
+        width: In cells.
+
+    Returns:
+        The titles of the columns.
+    """
+    return (Span(" "), *heading_line(_EVENT_COLUMNS, width - 2))
+
+
+def event_text(event: Mapping[str, Json]) -> str:
+    """Find what an event brought.
+
+    Args:
+        event: The event, as it stood in its row.
+
+    Returns:
+        The delta, the text, the call or the reason; raw.
+    """
+    delta = event.get("delta", event.get("content"))
+    if isinstance(delta, str):
+        return delta
+    call = event.get("tool_call")
+    if isinstance(call, dict):
+        return f"{call.get('name')}  {call.get('id')}"  # type: ignore[reportUnknownMemberType]
+    message = event.get("error")
+    if isinstance(message, dict):
+        return f"{event.get('reason')}  {message.get('error_message') or ''}"  # type: ignore[reportUnknownMemberType]
+    return str(event.get("reason") or "")
+
+
+def raw_line(
+    line_number: int,
+    text: str,
+    *,
+    digits: int,
+    left_out_bytes: int,
+    is_faulty: bool,
+) -> Line:
+    """Draw a physical row.
+
+    Args:
+        line_number: From 1.
+        text: The beginning of the row, decoded; raw.
+        digits: How wide the line numbers are.
+        left_out_bytes: How much of the row is not in `text`.
+        is_faulty: Whether the strict reader stopped here.
+
+    Returns:
+        The line.
+    """
+    number = f"{line_number:>{digits}}"
+    head = (
+        Span("▌", "bad") if is_faulty else Span(" "),
+        Span(f"{number} ", "bad" if is_faulty else "faint"),
+    )
+    if not left_out_bytes:
+        return (*head, Span(text))
+    size = f"{figures.size(left_out_bytes + len(text)):>7} "
+    return (*head, Span(size, "warning"), Span(text))

@@ -1,0 +1,70 @@
+"""What the full screens share: the title at the top, the hints at the bottom, the way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+
+from openprogram_recordings_tui.bindings import APP_KEYS
+from openprogram_recordings_tui.presentation.chrome import hints_line, title_line
+from openprogram_recordings_tui.presentation.lines import Line
+from openprogram_recordings_tui.widgets.bars import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from openprogram.providers.management import RecordReplayStatus
+    from openprogram_recordings_tui.bindings import Key
+
+
+class BaseScreen(Screen[None]):
+    """A screen with a title and hints."""
+
+    help_name: str = ""
+    """Which group of keys the help shows."""
+    keys: Sequence[Key] = ()
+    """The screen's own keys, in order of worth."""
+
+    def __init__(self, status: RecordReplayStatus | None, *, is_read_only: bool) -> None:
+        super().__init__()
+        self.status = status
+        """The mode for the next start; None while it is not read."""
+        self.is_read_only = is_read_only
+        """Whether keys that write are gone."""
+        self.title_bar = Bar(self._title, id="title")
+        """The top line."""
+        self.hint_bar = Bar(self._hints, id="hints")
+        """The bottom line."""
+
+    def trail(self) -> Sequence[str]:
+        """Say where we are, from outside to inside; raw."""
+        return ()
+
+    def position(self) -> str:
+        """Say where in the list we are; raw."""
+        return ""
+
+    def show_status(self, status: RecordReplayStatus) -> None:
+        """Show another mode for the next start.
+
+        Args:
+            status: As read just now.
+        """
+        self.status = status
+        self.title_bar.refresh()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's signature
+        """Take the keys that write away from a read-only UI."""
+        writes = {key.action for key in self.keys if key.writes}
+        return not (self.is_read_only and action in writes)
+
+    def _title(self, width: int) -> Line:
+        return title_line(self.trail(), self.status, width)
+
+    def _hints(self, width: int) -> Line:
+        keys = [key for key in self.keys if not (key.writes and self.is_read_only)]
+        leaving = [key for key in keys if key.action in ("back", "leave")]
+        acting = [key for key in keys if key not in leaving]
+        ordered = [*leaving[:1], APP_KEYS[0], *acting, *leaving[1:]]
+        return hints_line(ordered, self.position(), width)

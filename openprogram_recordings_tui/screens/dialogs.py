@@ -1,0 +1,218 @@
+"""Dialogs: each says what happens, what stays and when it takes effect; escape always means no."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input
+
+from openprogram_recordings_tui.bindings import DIALOG_KEYS, bindings_of
+from openprogram_recordings_tui.presentation import figures
+from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Span
+from openprogram_recordings_tui.presentation.recordings import name_of
+from openprogram_recordings_tui.text import wrap
+from openprogram_recordings_tui.widgets.bars import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from openprogram.providers.management import RecordingSummary
+
+_TEXT_CELLS = 62
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_AT_NEXT_START = "It takes effect at the next start of the agent or worker."
+
+
+def _lines(lines: Iterable[Line]) -> list[Bar]:
+    bars: list[Bar] = []
+    for line in lines:
+        bars.append(Bar(lambda _, line=line: line))
+    return bars
+
+
+class Dialog(ModalScreen[str | None]):
+    """A box over the screen; it returns the text that was agreed to, or None for no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings_of(DIALOG_KEYS))
+
+    title_text: str = ""
+    """What the box is about."""
+
+    def body(self) -> Sequence[Line]:
+        """Say what happens and what stays."""
+        return ()
+
+    def field(self) -> Input | None:
+        """Give the field to fill in, where there is one."""
+        return None
+
+    def agree_button(self) -> Button | None:
+        """Give the button that agrees; None when there is nothing to agree to."""
+        return None
+
+    def compose(self) -> ComposeResult:
+        """Lay the box out."""
+        with Vertical(id="dialog"):
+            yield from _lines([(Span(self.title_text, "title"),), EMPTY_LINE, *self.body()])
+            field = self.field()
+            if field is not None:
+                yield field
+            with Horizontal(id="buttons"):
+                agree = self.agree_button()
+                yield Button("Close" if agree is None else "Cancel", id="cancel")
+                if agree is not None:
+                    yield agree
+
+    def on_mount(self) -> None:
+        """Begin on the safe side."""
+        self.query_one("#cancel", Button).focus()
+
+    def action_cancel(self) -> None:
+        """Close it; nothing happens."""
+        self.dismiss(None)
+
+    @on(Button.Pressed, "#cancel")
+    def cancelled(self) -> None:
+        """Close it; nothing happens."""
+        self.dismiss(None)
+
+
+class DeleteDialog(Dialog):
+    """Ask for the full ID before a recording goes."""
+
+    title_text = "Delete a recording"
+
+    def __init__(self, summary: RecordingSummary) -> None:
+        super().__init__()
+        self._id = name_of(summary)
+        self._summary = summary
+
+    def body(self) -> Sequence[Line]:
+        """Name what would go."""
+        summary = self._summary
+        facts = (
+            f"{figures.plural(summary.call_count, 'call')} · "
+            f"{figures.plural(summary.event_count, 'event')} · {figures.size(summary.size_bytes)}"
+        )
+        return (
+            (Span(self._id, "strong"),),
+            (Span(facts, "dim"),),
+            EMPTY_LINE,
+            (Span("It is gone for good: there is no trash. Nothing else is touched."),),
+            (Span("Type its full ID to delete it:"),),
+        )
+
+    def field(self) -> Input:
+        """Take the ID."""
+        return Input(id="confirmation", placeholder="the full ID")
+
+    def agree_button(self) -> Button:
+        """Off until the ID fits."""
+        return Button("Delete", id="agree", variant="error", disabled=True)
+
+    @on(Input.Changed, "#confirmation")
+    def typed(self, message: Input.Changed) -> None:
+        """Allow the deletion once the ID is there in full."""
+        self.query_one("#agree", Button).disabled = message.value != self._id
+
+    @on(Input.Submitted, "#confirmation")
+    def submitted(self, message: Input.Submitted) -> None:
+        """Enter goes on to the button; it does not delete."""
+        if message.value == self._id:
+            self.query_one("#agree", Button).focus()
+
+    @on(Button.Pressed, "#agree")
+    def agreed(self) -> None:
+        """The ID was typed in full."""
+        if self.query_one("#confirmation", Input).value == self._id:
+            self.dismiss(self._id)
+
+
+class RecordDialog(Dialog):
+    """Ask for the name of a new recording."""
+
+    title_text = "Record from the next start on"
+
+    def body(self) -> Sequence[Line]:
+        """Say what is made and changed."""
+        return (
+            (Span("A new recording is made now, and provider calls go into it."),),
+            (Span("Credentials are removed before writing; private content is not.", "warning"),),
+            (Span(_AT_NEXT_START, "dim"),),
+            EMPTY_LINE,
+            (Span("Name, or nothing for the time and a random ending:"),),
+        )
+
+    def field(self) -> Input:
+        """Take the name."""
+        return Input(id="name", placeholder="letters, digits, . _ -", max_length=64)
+
+    def agree_button(self) -> Button:
+        """On while the name can be one."""
+        return Button("Record", id="agree", variant="primary")
+
+    @on(Input.Changed, "#name")
+    def typed(self, message: Input.Changed) -> None:
+        """Check the name while it is typed."""
+        fits = not message.value or _ID.fullmatch(message.value) is not None
+        self.query_one("#agree", Button).disabled = not fits
+        self.query_one("#name", Input).set_class(not fits, "-bad")
+
+    @on(Input.Submitted, "#name")
+    @on(Button.Pressed, "#agree")
+    def agreed(self) -> None:
+        """The name was agreed to."""
+        name = self.query_one("#name", Input).value
+        if not name or _ID.fullmatch(name):
+            self.dismiss(name)
+
+
+class ReplayDialog(Dialog):
+    """Ask before the next start replays a recording."""
+
+    title_text = "Replay from the next start on"
+
+    def __init__(self, summary: RecordingSummary) -> None:
+        super().__init__()
+        self._name = name_of(summary)
+
+    def body(self) -> Sequence[Line]:
+        """Say what is checked and changed."""
+        return (
+            (Span(self._name, "strong"),),
+            EMPTY_LINE,
+            (Span("The file is checked strictly first; if it is not sound nothing is set."),),
+            (Span("Then provider calls are answered from it, and nothing goes live."),),
+            (Span(_AT_NEXT_START, "dim"),),
+        )
+
+    def agree_button(self) -> Button:
+        """Agree to it."""
+        return Button("Replay", id="agree", variant="primary")
+
+    @on(Button.Pressed, "#agree")
+    def agreed(self) -> None:
+        """It was agreed to."""
+        self.dismiss(self._name)
+
+
+class NoticeDialog(Dialog):
+    """Say what was done, or why it was not, until someone has read it."""
+
+    def __init__(self, title: str, words: str, *, is_bad: bool) -> None:
+        super().__init__()
+        self.title_text = title
+        self._words = words
+        self._is_bad = is_bad
+
+    def body(self) -> Sequence[Line]:
+        """Give the words, wrapped."""
+        wrapped = wrap(self._words, _TEXT_CELLS, limit_lines=8)
+        return [(Span(text, "bad" if self._is_bad else "text"),) for text in wrapped]
