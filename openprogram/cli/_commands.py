@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _SHORT_HELP_CHARACTERS = 60
+_MOST_DIGITS = 15
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Write one JSON document to standard output instead.")
@@ -47,17 +49,53 @@ class _AsGiven:
         return value
 
 
+class _AsWholeNumber:
+    """Takes decimal digits, without what else Python would read as a number."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least = least
+        self._most = most
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> int | None:
+        """Return the number.
+
+        Args:
+            value: What the shell gave.
+            param: The option or argument.
+            ctx: The running command's context.
+
+        Returns:
+            The number; None when none was given.
+
+        Raises:
+            BadParameter: It is no whole number within the bounds.
+        """
+        if value is None:
+            return None
+        digits = value if isinstance(value, str) and value.isascii() and value.isdigit() else ""
+        number = int(digits) if 0 < len(digits) <= _MOST_DIGITS else None
+        if number is not None and self._least <= number <= self._most:
+            return number
+        bounds = f"from {self._least} to {self._most}"
+        rule = f"{quoted(value, limit=40)} is not a whole number {bounds}"
+        raise typer.BadParameter(rule, ctx=ctx, param=param)
+
+
 def _take_words_as_given(params: list[Any]) -> list[Any]:
     for param in params:
         descriptor = param.type_descriptor
         annotation = descriptor.annotation
         if annotation in (str, bool, list[str]) and not descriptor.is_choice:
             param.get_runtime_param = _AsGiven
+        elif annotation is int and param.max is not None:
+            param.get_runtime_param = partial(_AsWholeNumber, param.min, param.max)
+            # The bounds are in the help's own words, where they matter.
+            param.min = param.max = None
     return params
 
 
 class Command(TyperCommand):
-    """A command whose words are taken as given."""
+    """A command whose words are taken as given, and whose help calls arguments by their names."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments.
@@ -70,12 +108,50 @@ class Command(TyperCommand):
         """
         return _take_words_as_given(super().get_params(ctx))
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Say what follows the command's name, in the usual way of writing it.
+
+        Args:
+            ctx: The running command's context.
+
+        Returns:
+            `[OPTIONS]`, then each argument: in brackets when it may be left out.
+        """
+        pieces = [self.options_metavar] if self.options_metavar else []
+        for param in _arguments_of(self, ctx):
+            piece = param.metavar if param.required else f"[{param.metavar}]"
+            pieces.append(piece if param.nargs == 1 else f"{piece}...")
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and the options with what they mean.
+
+        Args:
+            ctx: The running command's context.
+            formatter: Where help is written.
+        """
+        arguments = [(param.metavar, param.help) for param in _arguments_of(self, ctx)]
+        records = [
+            param.get_help_record(ctx)
+            for param in self.get_params(ctx)
+            if param.param_type_name == "option"
+        ]
+        for title, rows in (("Arguments", arguments), ("Options", [r for r in records if r])):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _arguments_of(command: Command, ctx: Any) -> list[Any]:
+    return [param for param in command.get_params(ctx) if param.param_type_name == "argument"]
+
 
 class LazyGroup(TyperGroup):
     """A group whose sub-commands are named in a table and imported when one of them runs."""
 
     table: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Name to module, and the line that help shows; the module's Typer is called `app`."""
+    _offers_only = False
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options.
@@ -125,11 +201,29 @@ class LazyGroup(TyperGroup):
         """
         if cmd_name not in self.table:
             return super().get_command(ctx, cmd_name)
-        module, _ = self.table[cmd_name]
+        module, line = self.table[cmd_name]
+        if self._offers_only:
+            return TyperCommand(cmd_name, help=line)
         command = typer.main.get_command(import_module(module).app)
         if isinstance(command, TyperGroup) and cmd_name in command.commands:
             return command.commands[cmd_name]
         return command
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Offer sub-commands and options to a shell without importing a sub-command.
+
+        Args:
+            ctx: The command line so far.
+            incomplete: The beginning of the word.
+
+        Returns:
+            What the word may become.
+        """
+        self._offers_only = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._offers_only = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the sub-command that the command line names.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from openprogram.errors import OpenProgramError
+from openprogram.errors import InvalidSelectorError, OpenProgramError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def complete_recording_id(ctx: Any, incomplete: str) -> list[str]:
@@ -17,15 +20,23 @@ def complete_recording_id(ctx: Any, incomplete: str) -> list[str]:
         incomplete: The beginning of the word.
 
     Returns:
-        The IDs that begin so; none when the directory cannot be read.
+        The IDs that begin so; none when the directory cannot be read. A file whose name cannot be
+        an ID is not offered: a shell would put it on the person's command line unquoted.
     """
-    from openprogram import paths  # late: help needs none of it
-
     profile = ctx.find_root().params.get("profile")
     if profile:
         os.environ["OPENPROGRAM_PROFILE"] = profile
     with contextlib.suppress(OpenProgramError, OSError):
-        names = sorted(entry.name for entry in os.scandir(paths.recordings_dir()))
-        stems = [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")]
-        return [stem for stem in stems if stem.startswith(incomplete) and stem.isprintable()]
+        return [name for name in _recording_ids() if name.startswith(incomplete)]
     return []
+
+
+def _recording_ids() -> Iterator[str]:
+    # late: help needs none of it
+    from openprogram import paths
+    from openprogram.providers.file_safety import SUFFIX, validate_recording_id
+
+    for name in sorted(entry.name for entry in os.scandir(paths.recordings_dir())):
+        if name.endswith(SUFFIX):
+            with contextlib.suppress(InvalidSelectorError):
+                yield validate_recording_id(name)

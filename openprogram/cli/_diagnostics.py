@@ -24,8 +24,6 @@ FAILED = 1
 """It could not, or it found what it looks for: an invalid recording, a mismatch."""
 WRONG_USAGE = 2
 """The words on the command line do not fit, or a confirmation is missing."""
-UNREADABLE = 3
-"""`recordings diff` only: one of the two cannot be read."""
 INTERRUPTED = 130
 """Ctrl-C."""
 
@@ -119,10 +117,19 @@ def describe(error: BaseException) -> str:
 
 
 def _describe_usage(error: typer.TyperException) -> str:
-    message = _bounded(error.format_message().rstrip(".").replace("\n\t", " "))
+    message = _usage_message(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "openprogram"
-    return f"{message[:1].lower()}{message[1:]}; see '{command} --help'"
+    joint = "" if message.endswith("?") else ";"
+    return f"{message[:1].lower()}{message[1:]}{joint} see '{command} --help'"
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    unknown_option = getattr(error, "option_name", None)
+    close = getattr(error, "possibilities", None)
+    if unknown_option is not None and close:
+        return f"No such option {errors.quoted(unknown_option)}; did you mean '{close[0]}'?"
+    return _bounded(error.format_message().rstrip(".").replace("\n\t", " "))
 
 
 def _describe_system_error(error: OSError) -> str:

@@ -11,6 +11,7 @@ import typer
 from openprogram import __version__
 from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import LazyGroup, examples
+from openprogram.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ class _Root(LazyGroup):
         ),
         "recordings": (
             "openprogram.cli.recordings",
-            "Record, replay, look at, compare and delete recordings.",
+            "Record, replay, look at and delete recordings.",
         ),
         "config": ("openprogram.cli.config", "Read or change one setting."),
     }
@@ -42,7 +43,7 @@ _EXAMPLES = examples(
 _EXIT_CODES = """\
 \b
 Exit codes: 0 done, 1 failed, 2 wrong usage or a missing confirmation,
-3 unreadable (recordings diff only), 130 interrupted.
+130 interrupted.
 OPENPROGRAM_DEBUG=1 shows the traceback of an error."""
 
 app = typer.Typer(
@@ -94,11 +95,14 @@ def use_profile(name: str) -> None:
         name: The profile's name.
 
     Raises:
-        ConfigError: The name cannot be part of a directory's name.
+        UsageError: The name cannot be part of a directory's name.
     """
-    from openprogram import paths  # costs nothing when no profile is named
+    from openprogram import paths  # late: costs nothing when no profile is named
 
-    paths.validate_profile(name)
+    try:
+        paths.validate_profile(name)
+    except ConfigError as error:
+        raise _diagnostics.UsageError(str(error)) from error
     os.environ["OPENPROGRAM_PROFILE"] = name
     if os.environ.get("OPENPROGRAM_STATE_DIR"):
         _diagnostics.warn("OPENPROGRAM_STATE_DIR is set and wins: --profile changes nothing")

@@ -48,7 +48,13 @@ def complete_key(incomplete: str) -> list[str]:
     return [spec.key for spec in settings_file.SETTINGS if spec.key.startswith(incomplete)]
 
 
-@app.command(cls=Command)
+@app.command(
+    cls=Command,
+    epilog=examples(
+        ("openprogram config get", "every setting, and its meaning"),
+        ("openprogram config get record_replay.mode", "one value, nothing else"),
+    ),
+)
 def get(
     key: Annotated[
         str | None,
@@ -75,7 +81,14 @@ def get(
     return _diagnostics.DONE
 
 
-@app.command(name="set", cls=Command)
+@app.command(
+    name="set",
+    cls=Command,
+    epilog=examples(
+        ("openprogram config set ui.theme light", "a word"),
+        ("openprogram config set record_replay.ignore '[\"model.cost\"]'", "a list"),
+    ),
+)
 def set_(
     key: Annotated[
         str,

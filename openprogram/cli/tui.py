@@ -2,26 +2,69 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
-from openprogram.cli._commands import Command
+from openprogram.cli._commands import Command, examples
+from openprogram.cli._completion import complete_recording_id
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+_MOST_CALLS = 1_000_000_000
 
 
 @app.command(
     cls=Command,
-    context_settings={
-        "allow_extra_args": True,
-        "ignore_unknown_options": True,
-        "help_option_names": [],
-    },
+    epilog=examples(
+        ("openprogram recordings tui", "all recordings"),
+        ("openprogram recordings tui first --call 2", "the third call of one"),
+        ("openprogram recordings tui --mismatch ID", "what a replay reported"),
+    ),
 )
-def tui(ctx: typer.Context) -> int:
+def tui(
+    selector: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SELECTOR",
+            help="A recording to open: an ID, or a path with a slash in it. "
+            "The list of all when none is named.",
+            autocompletion=complete_recording_id,
+        ),
+    ] = None,
+    call: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, max=_MOST_CALLS, help="Open this call of it, counted from 0."
+        ),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Open the call's request at this field, such as model.id."
+        ),
+    ] = None,
+    mismatch: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Open this mismatch report, both requests side by side."),
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Take away every key that changes something.")
+    ] = False,
+) -> int:
     """Look around in the terminal.
 
-    Its own options are described by 'openprogram recordings tui --help'.
+    Where no screen can be drawn, it prints the list instead and exits 2. Inside, ? shows the keys
+    and q leaves.
     """
     from openprogram_recordings_tui.__main__ import main  # late: it loads the UI's toolkit
 
-    return main(ctx.args)
+    options = {
+        "--call": None if call is None else str(call),
+        "--path": path,
+        "--mismatch": mismatch,
+    }
+    # Joined by '=', so that no value is taken for an option of its own.
+    words = [f"{name}={value}" for name, value in options.items() if value is not None]
+    words += ["--read-only"] if read_only else []
+    return main(words if selector is None else [*words, "--", selector])

@@ -42,10 +42,6 @@ class _Recordings(LazyGroup):
             "openprogram.cli.recordings.reading",
             "Check that recordings are sound and owner-only.",
         ),
-        "diff": (
-            "openprogram.cli.recordings.diff",
-            "Say where two recordings differ, field by field.",
-        ),
         "delete": (
             "openprogram.cli.recordings.removal",
             "Delete one recording.",
@@ -70,14 +66,14 @@ app = typer.Typer(
         ("openprogram recordings list", "see what there is"),
         ("openprogram recordings show first", "its calls, tokens and cost"),
         ("openprogram recordings replay first", "answer from it, offline"),
-        ("openprogram recordings diff first second", "where two runs part"),
+        ("openprogram recordings tui first", "look around in it"),
     ),
 )
 
 
 @app.callback()
 def recordings() -> None:
-    """Record what an agent asks and what models answer, replay it, compare, and clean up.
+    """Record what an agent asks and what models answer, replay it, look at it, and clean up.
 
     SELECTOR is a recording's ID, as 'list' shows it, or a path with a slash in it. Redaction
     removes credentials, not private content: treat a recording like the work it shows.
