@@ -1,26 +1,27 @@
 """Every deliberate error of the project; imports nothing.
 
-ProgramError                            base; its text never holds a secret or a payload
-nfigError                               .path .key
-safeFileError                           .path .rule
-leLockedError                           .path
-validSelectorError                      .selector .rule
-cordingError                            .path
-RecordingFileError                      .code .reason .line_number .call_index
-RecordingNotFoundError                  no such recording
-RecordingExistsError                    the name is taken
-RecordingActiveError                    the settings use it
-RecordingWriteError                     a row could not be written whole
-playMismatch          (AssertionError)  .call_index .event_index .field_path .recorded ...
-cordedCallInterrupted                   .call_index .outcome
-oviderError
-ProviderNotRegisteredError              .api
-ProviderRuntimeInitializationError      .stage .cause_type .cause_message
-ProviderBlockedError                    .reason
-CredentialMissingError                  .provider
-ModelRequestError                       .reason .is_retryable ...
-entError                                the loop cannot go on
-ToolError                               a tool refused or failed; the model reads its text
+OpenProgramError                          base; its text never holds a secret or a payload
+  ConfigError                             .path .key
+  UnsafeFileError                         .path .rule
+  FileLockedError                         .path
+  InvalidSelectorError                    .selector .rule
+  RecordingError                          .path
+    RecordingFileError                    .code .reason .line_number .call_index
+    RecordingNotFoundError                no such recording
+    RecordingExistsError                  the name is taken
+    RecordingActiveError                  the settings use it
+    RecordingWriteError                   .reason; a row could not be written whole
+  ReplayMismatch        (AssertionError)  .call_index .event_index .field_path .recorded .incoming
+                                          .hint
+  RecordedCallInterrupted                 .call_index .outcome
+  ProviderError
+    ProviderNotRegisteredError            .api
+    ProviderRuntimeInitializationError    .stage .cause_type .cause_message
+    ProviderBlockedError                  .reason
+    CredentialMissingError                .provider
+    ModelRequestError                     .reason .is_retryable .http_status .retry_after_seconds
+  AgentError                              the loop cannot go on
+    ToolError                             a tool refused or failed; the model reads its text
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SHOWN_CHARACTERS = 160
+_CHARACTERS_BEFORE = 24
+"""How much of two long texts is shown before the place where they part."""
 
 
 def quoted(value: object, *, limit: int = _SHOWN_CHARACTERS) -> str:
@@ -71,6 +74,23 @@ def ascii_if_unprintable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _told_apart(recorded: Any, incoming: Any) -> str:
+    """Show two values in a line; of long texts, the place where they part."""
+    start = 0
+    if isinstance(recorded, str) and isinstance(incoming, str):
+        shortest = min(len(recorded), len(incoming))
+        if max(len(recorded), len(incoming)) > _SHOWN_CHARACTERS // 2:
+            pairs = zip(recorded, incoming, strict=False)
+            parted = next((at for at, (x, y) in enumerate(pairs) if x != y), shortest)
+            start = max(0, parted - _CHARACTERS_BEFORE)
+    if not start:
+        return f"recorded {quoted(recorded)}, incoming {quoted(incoming)}"
+    return (
+        f"from character {start + 1:,} on recorded {quoted(recorded[start:])}, "
+        f"incoming {quoted(incoming[start:])}"
+    )
 
 
 class OpenProgramError(Exception):
@@ -210,7 +230,7 @@ class ReplayMismatch(OpenProgramError, AssertionError):  # noqa: N818 - the cont
         text = (
             f"replay mismatch at call {call_index}{event}, "
             f"field {ascii_if_unprintable(field_path)}: "
-            f"recorded {quoted(recorded)}, incoming {quoted(incoming)}"
+            f"{_told_apart(recorded, incoming)}"
         )
         super().__init__(text + (f"\n{hint}" if hint else ""))
         self.call_index = call_index
@@ -300,7 +320,9 @@ class ModelRequestError(ProviderError):
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        """auth, rate_limit, overloaded, context_length, bad_request, network, server or unknown."""
+        """A word of the closed set in `openprogram.providers.vendors`: auth, rate_limit, overloaded,
+        context_length, bad_request, billing, refusal, output_limit, network, server, bad_response,
+        aborted or unknown."""
         self.is_retryable = is_retryable
         """Whether the same request may succeed later."""
         self.http_status = http_status

@@ -1,0 +1,96 @@
+"""The tree drawn at the top of `openprogram.errors` is whole and true."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from dataclasses import dataclass, field
+
+import pytest
+
+from openprogram import errors
+
+_LINE = re.compile(r"(?P<indent> *)(?P<name>[A-Z]\w+)(?: +\((?P<second_base>\w+)\))?(?P<rest>.*)")
+
+
+@dataclass
+class Drawn:
+    """One class as the tree draws it."""
+
+    base: str
+    second_base: str | None
+    fields: set[str] = field(default_factory=set[str])
+
+
+def _drawn_tree() -> dict[str, Drawn]:
+    docstring = errors.__doc__ or ""
+    tree: dict[str, Drawn] = {}
+    above: list[str] = []
+    for line in docstring.split("\n\n", 1)[1].splitlines():
+        match = _LINE.fullmatch(line)
+        if match is None:
+            # The fields of the class above go on here.
+            tree[above[-1]].fields |= set(re.findall(r"\.(\w+)", line))
+            continue
+        depth = len(match["indent"]) // 2
+        above[depth:] = [match["name"]]
+        assert match["name"] not in tree, f"{match['name']} is drawn twice"
+        tree[match["name"]] = Drawn(
+            base=above[depth - 1] if depth else "Exception",
+            second_base=match["second_base"],
+            fields=set(re.findall(r"\.(\w+)", match["rest"])),
+        )
+    return tree
+
+
+def _classes() -> dict[str, type[BaseException]]:
+    return {
+        name: member
+        for name, member in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(member, BaseException) and member.__module__ == errors.__name__
+    }
+
+
+def _own_fields(class_: type[BaseException]) -> set[str]:
+    tree = ast.parse(inspect.getsource(class_))
+    return {
+        target.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Attribute)
+    }
+
+
+def test_every_class_is_drawn_and_every_drawn_class_is_there() -> None:
+    assert set(_drawn_tree()) == set(_classes())
+    assert len(_classes()) > 15
+
+
+def test_every_class_hangs_where_it_is_drawn() -> None:
+    classes = _classes()
+    for name, drawn in _drawn_tree().items():
+        bases = [base.__name__ for base in classes[name].__bases__]
+        assert bases == [drawn.base, *filter(None, [drawn.second_base])], name
+
+
+def test_every_class_has_the_fields_it_is_drawn_with() -> None:
+    classes = _classes()
+    for name, drawn in _drawn_tree().items():
+        assert drawn.fields == _own_fields(classes[name]), name
+
+
+@pytest.mark.parametrize("class_", _classes().values(), ids=str)
+def test_every_class_says_when_it_is_raised(class_: type[BaseException]) -> None:
+    assert class_.__doc__
+    assert class_.__doc__ != class_.__base__.__doc__
+
+
+def test_the_module_imports_nothing_of_the_project() -> None:
+    modules = {
+        node.module
+        for node in ast.walk(ast.parse(inspect.getsource(errors)))
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert modules == {"__future__", "typing", "pathlib"}
