@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 NOW_AT = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The instant at which the demo is looked at."""
@@ -82,7 +82,7 @@ class Author:
         self.rows.append({"type": "request", "call_index": index, **self.request()})
         tools = any(block["type"] == "toolCall" for block in blocks)
         message = self._message(list(blocks), "toolUse" if tools else "stop")
-        events = [{"type": "start"}]
+        events: list[dict[str, Any]] = [{"type": "start"}]
         for place, block in enumerate(blocks):
             events += _block_events(place, block)
         if outcome == "complete":
@@ -202,7 +202,7 @@ def _tool(name: str, argument: str) -> dict[str, Any]:
 
 
 def _block_events(place: int, block: dict[str, Any]) -> list[dict[str, Any]]:
-    kind = {"toolCall": "toolcall"}.get(block["type"], block["type"])
+    kind = "toolcall" if block["type"] == "toolCall" else str(block["type"])
     words = json.dumps(block["arguments"]) if kind == "toolcall" else block[kind]
     parts = [words[i : i + 12] for i in range(0, len(words), 12)]
     at = {"content_index": place}
@@ -287,7 +287,7 @@ def hostile() -> Author:
 
 
 def _small(name: str, age: timedelta, question: str, calls: int, **kind: str) -> Author:
-    author = Author(name, age, **kind)
+    author = Author(name, age, **cast("dict[str, Any]", kind))
     author.user(question)
     for number in range(calls):
         last = number == calls - 1
@@ -343,12 +343,14 @@ def _break(recordings: Path) -> None:
     """Write a recording that is sound for two calls and broken in the third."""
     author = _small("broken-by-an-editor", timedelta(days=2), "Read all the parts.", 4)
     lines = [_line(row) for row in author.rows]
-    third = next(i for i, row in enumerate(author.rows) if row.get("call_index") == 2)  # noqa: PLR2004
-    lines[third + 2] = b'{"type":"event","call_index":2,"event_index":1,\x1b[31m oops \xff\xfe\x00\n'
+    third = next(i for i, row in enumerate(author.rows) if row.get("call_index") == 2)
+    lines[third + 2] = (
+        b'{"type":"event","call_index":2,"event_index":1,\x1b[31m oops \xff\xfe\x00\n'
+    )
     path = recordings / f"{author.name}.jsonl"
     path.write_bytes(b"".join(lines))
     path.chmod(0o600)
-    os.utime(path, (author.time_ms / 1000,) * 2)
+    os.utime(path, (author.time_ms / 1000, author.time_ms / 1000))
 
 
 def mismatch_requests() -> tuple[dict[str, Any], dict[str, Any]]:

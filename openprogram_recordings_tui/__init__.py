@@ -1,1 +1,1 @@
-"""The terminal UI of OpenProgram Recordings; it rests on the pure readers, and never goes online."""
+"""The terminal UI of OpenProgram Recordings; it reads files and never goes online."""

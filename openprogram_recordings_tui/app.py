@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from openprogram.providers.mismatches import list_mismatch_reports, read_mismatch_report
 from textual import on, work
 from textual.app import App, SystemCommand
 
 from openprogram.errors import OpenProgramError
 from openprogram.providers import management
-from openprogram.providers.mismatches import list_mismatch_reports, read_mismatch_report
 from openprogram_recordings_tui.bindings import APP_KEYS, KEY_GROUPS, bindings_of
 from openprogram_recordings_tui.messages import (
     BackAsked,

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from openprogram.providers.inspection import RecordingInspection
-    from openprogram.providers.management import RecordingSummary
     from openprogram.providers.mismatches import MismatchReport
+
+    from openprogram.providers.management import RecordingSummary
 
 
 class RecordingOpened(Message):

@@ -7,7 +7,9 @@ what is there, so what a terminal could act on is replaced by a visible mark at 
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,16 +24,26 @@ TAB_CELLS = 4
 NEWLINE_MARK = "⏎"
 """How a line feed looks in a cell that has one line."""
 
-_ZERO_WIDTH_JOINER = 0x200D
-_EMOJI_PRESENTATION = 0xFE0F
-_KEYCAP = 0x20E3
-_LONGEST_COMBINING_RUN = 4
-_MARKED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
-_COMBINING_CATEGORIES = frozenset({"Mn", "Me"})
-_INVISIBLE = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0})
-"""Letters and marks by category that draw nothing: fillers and joiners."""
+_JOINER = "\u200d"
+_EMOJI_SELECTOR = "\ufe0f"
+_KEYCAP = "\u20e3"
+_KEYCAP_BASES = frozenset("0123456789#*")
+_SKIN_TONES = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_MOST_COMBINING = 4
+"""How many combining marks one character may carry; more would climb over other lines."""
+_MOST_JOINS = 3
+"""The longest sequences in use join four emoji; a longer one has no width terminals agree on."""
 
-_EMOJI_RANGES = (
+_EXTENDING = ""
+"""Stands, where a mark is expected, for what may only follow another character."""
+_PLAIN_RUN = re.compile(r"[ -~]+")
+_MARKED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+_COMBINING_CATEGORIES = frozenset({"Mn", "Mc", "Me"})
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+"""Letters and marks by category that draw nothing: fillers and joiners."""
+_VARIATION_SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_FLAG_LETTERS = ((0x1F1E6, 0x1F1FF),)
+_EMOJI = (
     (0x00A9, 0x00A9),
     (0x00AE, 0x00AE),
     (0x203C, 0x203C),
@@ -49,6 +61,11 @@ _EMOJI_RANGES = (
     (0x3297, 0x3299),
     (0x1F000, 0x1FAFF),
 )
+
+_LAST_C0 = 0x1F
+_DELETE = 0x7F
+_LAST_C1 = 0x9F
+_CONTROL_PICTURES = 0x2400
 
 
 def clean(text: str, *, tab_cells: int = TAB_CELLS) -> str:
@@ -87,219 +104,149 @@ def pieces(text: str, *, tab_cells: int = TAB_CELLS) -> Iterator[tuple[str, bool
         >>> list(pieces("ok\x07"))
         [('ok', False), ('␇', True)]
     """
-    if text.isascii() and text.isprintable():
-        if text:
-            yield text, False
-        return
-    plain: list[str] = []
+    run: list[str] = []
     column = 0
-    combining_count = 0
-    for position, character in enumerate(text):
-        if character == "\t":
-            run = "".join(plain)
-            column += cell_len(run)
-            width = tab_cells - column % tab_cells
-            column += width
-            if run:
-                yield run, False
-            plain = []
-            yield " " * width, False
-            combining_count = 0
+    for raw, shown, is_mark in clusters(text):
+        if raw == "\t":
+            blank = " " * (tab_cells - column % tab_cells)
+            run.append(blank)
+            column += len(blank)
             continue
+        column += cell_len(shown)
+        if not is_mark:
+            run.append(shown)
+            continue
+        if run:
+            yield "".join(run), False
+            run = []
+        yield shown, True
+    if run:
+        yield "".join(run), False
+
+
+def clusters(text: str) -> Iterator[tuple[str, str, bool]]:
+    r"""Split a text into what must not be torn apart, and say how each part is shown.
+
+    Args:
+        text: Any text.
+
+    Yields:
+        The part as it stands in `text`, the part as it is shown, and whether that is a mark. Plain
+        ASCII comes in runs that may be torn anywhere: each character is one cell. A tab is given
+        as it is: its width depends on where it stands.
+
+    Example:
+        >>> list(clusters("two\u200b"))
+        [('tw', 'tw', False), ('o', 'o', False), ('\u200b', '<U+200B>', True)]
+    """
+    place, end = 0, len(text)
+    while place < end:
+        plain = _PLAIN_RUN.match(text, place)
+        if plain is not None:
+            # The last character may carry what follows it.
+            after = plain.end() if plain.end() == end else plain.end() - 1
+            if after > place:
+                yield text[place:after], text[place:after], False
+                place = after
+                continue
+        character = text[place]
         mark = _mark_of(character)
-        if mark == _JOINED:
-            mark = None if _is_inside_emoji(text, position) else f"<U+{ord(character):04X}>"
-        elif mark == _COMBINING:
-            combining_count += 1
-            too_many = combining_count > _LONGEST_COMBINING_RUN or not plain
-            mark = f"<U+{ord(character):04X}>" if too_many else None
-        else:
-            combining_count = 0
-        if mark is None:
-            plain.append(character)
+        if mark == _EXTENDING:
+            mark = _code_point(character)
+        if mark is not None:
+            yield character, mark, True
+            place += 1
             continue
-        if plain:
-            run = "".join(plain)
-            column += cell_len(run)
-            yield run, False
-            plain = []
-        column += len(mark)
-        yield mark, True
-    if plain:
-        yield "".join(plain), False
-
-
-_JOINED = "\x00joined"
-_COMBINING = "\x00combining"
+        after = _cluster_end(text, place)
+        yield text[place:after], text[place:after], False
+        place = after
 
 
 @lru_cache(maxsize=8192)
 def _mark_of(character: str) -> str | None:
-    """Give the visible mark of a character; None for one that may stay as it is."""
-    code = ord(character)
-    if code in (_ZERO_WIDTH_JOINER, _EMOJI_PRESENTATION):
-        return _JOINED
-    if code == 0x0A:
-        return NEWLINE_MARK
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if 0x80 <= code < 0xA0:
-        return f"<{code:02X}>"
-    category = unicodedata.category(character)
-    if category in _MARKED_CATEGORIES or code in _INVISIBLE or _is_variation_selector(code):
-        return f"<U+{code:04X}>"
-    if code == _KEYCAP:
+    """Give the mark of a character, `_EXTENDING`, or None for one that may stay as it is."""
+    if character == "\t":
         return None
+    code = ord(character)
+    if code <= _LAST_C1:
+        return _mark_of_control(code)
+    category = unicodedata.category(character)
+    if character in (_JOINER, _EMOJI_SELECTOR) or character in _SKIN_TONES:
+        return _EXTENDING
+    if (
+        category in _MARKED_CATEGORIES
+        or character in _INVISIBLE
+        or _is_in(code, _VARIATION_SELECTORS)
+    ):
+        return _code_point(character)
     if category in _COMBINING_CATEGORIES:
-        return _COMBINING
-    return None if cell_len(character) else f"<U+{code:04X}>"
+        return _EXTENDING
+    return None if cell_len(character) else _code_point(character)
 
 
-def _is_variation_selector(code: int) -> bool:
-    return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
+def _mark_of_control(code: int) -> str | None:
+    if code == ord("\n"):
+        return NEWLINE_MARK
+    if code <= _LAST_C0:
+        return chr(_CONTROL_PICTURES + code)
+    if code < _DELETE:
+        return None
+    return "␡" if code == _DELETE else f"<{code:02X}>"
 
 
-def _is_inside_emoji(text: str, position: int) -> bool:
-    """Say whether a joiner or an emoji selector stands where an emoji needs it."""
-    before = ord(text[position - 1]) if position else 0
-    after = ord(text[position + 1]) if position + 1 < len(text) else 0
-    if ord(text[position]) == _EMOJI_PRESENTATION:
-        return _is_emoji(before) or (after == _KEYCAP and chr(before) in "0123456789#*")
-    return (before == _EMOJI_PRESENTATION or _is_emoji(before)) and _is_emoji(after)
+def _code_point(character: str) -> str:
+    return f"<U+{ord(character):04X}>"
 
 
-def _is_emoji(code: int) -> bool:
-    return any(first <= code <= last for first, last in _EMOJI_RANGES)
-
-
-_ELLIPSIS = "…"
-_CHARACTERS_PER_CELL = 6
-
-
-def cut(text: str, cells: int) -> str:
-    """Bound a text by the width it is shown in, before anything walks over it.
-
-    Args:
-        text: Any text, of any length.
-        cells: The width it will be shown in.
-
-    Returns:
-        At most a small multiple of `cells` characters.
-
-    Example:
-        >>> len(cut("x" * 1_000_000, 80))
-        480
-    """
-    limit = cells * _CHARACTERS_PER_CELL
-    return text if len(text) <= limit else text[:limit]
-
-
-def fit(text: str, cells: int) -> str:
-    """Clean a text and shorten it to a width, with an ellipsis where something is left out.
-
-    Args:
-        text: Any text.
-        cells: The most cells it may take.
-
-    Returns:
-        Cleaned text of at most `cells` cells.
-
-    Example:
-        >>> fit("recording", 6)
-        'recor…'
-        >>> fit("日本語", 4)
-        '日…'
-    """
-    if cells <= 0:
-        return ""
-    cleaned = clean(cut(text, cells + 1))
-    if cell_len(cleaned) <= cells:
-        return cleaned
-    return crop(cleaned, cells - 1) + _ELLIPSIS
-
-
-def crop(cleaned: str, cells: int) -> str:
-    """Keep what fits of a cleaned text, whole clusters only.
-
-    Args:
-        cleaned: Text that passed `clean`.
-        cells: The most cells it may take.
-
-    Returns:
-        Its longest beginning that is no wider.
-    """
-    if cleaned.isascii():
-        return cleaned[: max(cells, 0)]
-    low, high = 0, len(cleaned)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if cell_len(cleaned[:middle]) <= cells:
-            low = middle
-        else:
-            high = middle - 1
-    return cleaned[:low].rstrip("\u200d")
-
-
-def pad(cleaned: str, cells: int, *, align: str = "left") -> str:
-    """Fill a cleaned text with spaces up to a width.
-
-    Args:
-        cleaned: Text that passed `clean` and is no wider than `cells`.
-        cells: The width.
-        align: `left` or `right`.
-
-    Returns:
-        Text of exactly `cells` cells.
-    """
-    fill = " " * (cells - cell_len(cleaned))
-    return fill + cleaned if align == "right" else cleaned + fill
-
-
-def wrap(text: str, cells: int, *, limit_lines: int) -> list[str]:
-    r"""Break a text into lines no wider than a screen, at spaces where there are some.
-
-    The text stays raw: what draws the lines cleans them. Width is judged after cleaning.
-
-    Args:
-        text: Any text; line feeds begin a new line.
-        cells: The most cells a line may take, at least 1.
-        limit_lines: The most lines that are made.
-
-    Returns:
-        The lines, without their line feeds; one more than `limit_lines` at most, so that a caller
-        can see that there was more.
-
-    Example:
-        >>> wrap("one two three\nfour", 8, limit_lines=9)
-        ['one two', 'three', 'four']
-    """
-    lines: list[str] = []
-    for paragraph in text.split("\n", limit_lines + 1):
-        rest = paragraph.split("\n", 1)[0].expandtabs(TAB_CELLS)
-        while len(lines) <= limit_lines:
-            head, rest = _break_line(rest, cells)
-            lines.append(head)
-            if not rest:
+def _cluster_end(text: str, start: int) -> int:
+    """Find the end of a character and of all that it carries."""
+    if text[start] == "\t":
+        return start + 1
+    end = start + 1
+    if _is_in(ord(text[start]), _FLAG_LETTERS) and _is_in(_code_at(text, end), _FLAG_LETTERS):
+        end += 1
+    combining_count = join_count = 0
+    while end < len(text) and _mark_of(text[end]) == _EXTENDING:
+        character = text[end]
+        if character == _JOINER:
+            if join_count == _MOST_JOINS or not _joins_emoji(text, end):
                 break
-        if len(lines) > limit_lines:
+            join_count += 1
+            end += 2
+        elif character == _EMOJI_SELECTOR or character in _SKIN_TONES:
+            if not _changes_emoji(text, end):
+                break
+            end += 1
+        elif combining_count == _MOST_COMBINING:
             break
-    return lines[: limit_lines + 1]
+        else:
+            combining_count += 1
+            end += 1
+    return end
 
 
-def _break_line(text: str, cells: int) -> tuple[str, str]:
-    """Split off the longest beginning that fits; at least one character."""
-    window = text[: cells + 1]
-    if len(window) <= cells and (window.isascii() or cell_len(clean(window)) <= cells):
-        if window.isprintable() or cell_len(clean(window)) <= cells:
-            return text, ""
-    size = min(len(text), cells)
-    while size > 1 and cell_len(clean(text[:size])) > cells:
-        size -= 1
-    size = max(size, 1)
-    if size < len(text) and text[size] != " ":
-        space = text.rfind(" ", 1, size)
-        if space > size // 3:
-            size = space
-    return text[:size].rstrip(" ") or text[:size], text[size:].lstrip(" ")
+def _joins_emoji(text: str, place: int) -> bool:
+    before, after = text[place - 1], _code_at(text, place + 1)
+    is_emoji = before == _EMOJI_SELECTOR or _is_in(ord(before), _EMOJI)
+    return is_emoji and _is_in(after, _EMOJI) and _mark_of(chr(after)) is None
+
+
+def _changes_emoji(text: str, place: int) -> bool:
+    """Say whether an emoji selector or a skin tone stands behind something it can change."""
+    before = text[place - 1]
+    if text[place] == _EMOJI_SELECTOR and before in _KEYCAP_BASES:
+        return text[place + 1 : place + 2] == _KEYCAP
+    return _is_in(ord(before), _EMOJI) and before not in _SKIN_TONES
+
+
+def _code_at(text: str, place: int) -> int:
+    return ord(text[place]) if place < len(text) else 0
+
+
+def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    place = bisect_right(ranges, code, key=_first_of) - 1
+    return place >= 0 and code <= ranges[place][1]
+
+
+def _first_of(bounds: tuple[int, int]) -> int:
+    return bounds[0]

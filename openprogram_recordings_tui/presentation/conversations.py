@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING
 
+from openprogram_recordings_tui.cells import wrap
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
     EMPTY_LINE,
@@ -19,13 +20,10 @@ from openprogram_recordings_tui.presentation.lines import (
     Span,
 )
 from openprogram_recordings_tui.presentation.marks import outcome_mark
-from openprogram_recordings_tui.text import wrap
+from openprogram_recordings_tui.presentation.values import Json, array_of, object_of, whole_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-Json: TypeAlias = Any
-"""Any JSON value, as it stood in a row."""
 
 _CHARACTERS_SHOWN = 200_000
 _LINES_OPEN = 4000
@@ -169,8 +167,8 @@ def conversation_of(
     Returns:
         The blocks from top to bottom.
     """
-    context = _mapping(request.get("context"))
-    messages = [_mapping(message) for message in _sequence(context.get("messages"))]
+    context = object_of(request.get("context"))
+    messages = [object_of(message) for message in array_of(context.get("messages"))]
     blocks: list[Block] = []
     system = context.get("system_prompt")
     if system:
@@ -194,8 +192,8 @@ def shared_message_count(before: Mapping[str, Json], after: Mapping[str, Json]) 
     Returns:
         The length of the common beginning.
     """
-    earlier = _sequence(_mapping(before.get("context")).get("messages"))
-    later = _sequence(_mapping(after.get("context")).get("messages"))
+    earlier = array_of(object_of(before.get("context")).get("messages"))
+    later = array_of(object_of(after.get("context")).get("messages"))
     shared = 0
     for one, other in zip(earlier, later, strict=False):
         if one != other:
@@ -213,11 +211,11 @@ def first_words(request: Mapping[str, Json]) -> str | None:
     Returns:
         The text; None when no user speaks in it.
     """
-    messages = _sequence(_mapping(request.get("context")).get("messages"))
+    messages = array_of(object_of(request.get("context")).get("messages"))
     for message in reversed(messages):
-        fields = _mapping(message)
+        fields = object_of(message)
         if fields.get("role") == "user":
-            return _text_of(fields.get("content"))
+            return _words_of(fields.get("content"))
     return None
 
 
@@ -226,12 +224,12 @@ def _answer_blocks(answer: Mapping[str, Json] | None, outcome: str | None) -> li
     if answer is None:
         heading: Line = (Span("ANSWER  ", "assistant"), Span(f"{mark.sign} {mark.word}", mark.role))
         return [Block(heading=heading, gutter="faint", text="nothing came", role="dim")]
-    usage = _mapping(answer.get("usage"))
+    usage = object_of(answer.get("usage"))
     end: list[Span] = [Span(f"   {mark.sign} {mark.word}", mark.role)]
     facts = [str(answer.get("stop_reason") or "")]
     if usage:
-        facts.append(f"{figures.count(_whole(usage.get('input')))} in")
-        facts.append(f"{figures.count(_whole(usage.get('output')))} out")
+        facts.append(f"{figures.count(whole_of(usage.get('input')))} in")
+        facts.append(f"{figures.count(whole_of(usage.get('output')))} out")
     end.append(Span("  " + " · ".join(fact for fact in facts if fact), "dim"))
     blocks = _blocks_of({**answer, "role": "assistant"}, label="ANSWER")
     if not blocks:
@@ -259,18 +257,18 @@ def _folded(blocks: Sequence[Block], message_count: int) -> Block:
 def _blocks_of(message: Mapping[str, Json], *, label: str = "") -> list[Block]:
     role = message.get("role")
     if role == "user":
-        return [_plain_block("USER", "user", _text_of(message.get("content")), "text")]
+        return [_plain_block("USER", "user", _words_of(message.get("content")), "text")]
     if role == "toolResult":
         failed = message.get("is_error") is True
         block = _plain_block(
-            "TOOL RESULT", "bad" if failed else "tool", _text_of(message.get("content")), "tool"
+            "TOOL RESULT", "bad" if failed else "tool", _words_of(message.get("content")), "tool"
         )
         verdict = Span("  ✗ failed", "bad") if failed else Span("")
         block.heading = (*block.heading, Span(f"  {message.get('tool_name')}", "text"), verdict)
         return [block]
     if role == "assistant":
-        contents = _sequence(message.get("content"))
-        return [_assistant_block(_mapping(c), label or "ASSISTANT") for c in contents]
+        contents = array_of(message.get("content"))
+        return [_assistant_block(object_of(c), label or "ASSISTANT") for c in contents]
     return [_plain_block(str(role or "?").upper(), "warning", json.dumps(message), "tool")]
 
 
@@ -289,11 +287,11 @@ def _assistant_block(content: Mapping[str, Json], label: str) -> Block:
             Span(f"  {content.get('name')}", "strong"),
             Span(f"  {content.get('id')}", "faint"),
         )
-        block.spans_of_lines = _argument_lines(_mapping(arguments))
+        block.spans_of_lines = _argument_lines(object_of(arguments))
         return block
     if kind == "text":
         return _plain_block(label, "assistant", str(content.get("text") or ""), "text")
-    return _plain_block(str(kind).upper(), "warning", _text_of([content]), "tool")
+    return _plain_block(str(kind).upper(), "warning", _words_of([content]), "tool")
 
 
 _ARGUMENTS_SHOWN = 40
@@ -312,9 +310,7 @@ def _argument_lines(arguments: Mapping[str, Json]) -> list[Line]:
     return lines
 
 
-def _plain_block(
-    label: str, gutter: Role, text: str, kind: str, *, role: Role = "text"
-) -> Block:
+def _plain_block(label: str, gutter: Role, text: str, kind: str, *, role: Role = "text") -> Block:
     return Block(
         heading=(Span(label, gutter),),
         gutter=gutter,
@@ -324,13 +320,13 @@ def _plain_block(
     )
 
 
-def _text_of(content: Json) -> str:
+def _words_of(content: Json) -> str:
     """Give the text of a message; what is not text is named with its size."""
     if isinstance(content, str):
         return content
     parts: list[str] = []
-    for item in _sequence(content):
-        fields = _mapping(item)
+    for item in array_of(content):
+        fields = object_of(item)
         if fields.get("type") == "text":
             parts.append(str(fields.get("text") or ""))
         else:
@@ -339,15 +335,3 @@ def _text_of(content: Json) -> str:
             kind = fields.get("mime_type") or fields.get("type")
             parts.append(f"[{kind}, {figures.size(byte_count)}]")
     return "\n".join(parts)
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return cast("Mapping[str, Json]", value) if isinstance(value, dict) else {}
-
-
-def _sequence(value: Json) -> list[Json]:
-    return cast("list[Json]", value) if isinstance(value, list) else []
-
-
-def _whole(value: Json) -> int | None:
-    return value if isinstance(value, int) else None

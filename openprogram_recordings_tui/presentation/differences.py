@@ -127,9 +127,11 @@ def _steps(recorded: Json, incoming: Json) -> Iterator[str | int]:
     if isinstance(recorded, list) or isinstance(incoming, list):
         yield from range(max(_length(recorded), _length(incoming)))
         return
-    one, other = ({} if value is MISSING else value for value in (recorded, incoming))
-    yield from one
-    yield from (key for key in other if key not in one)
+    yield from dict.fromkeys((*_keys(recorded), *_keys(incoming)))
+
+
+def _keys(value: Json) -> Iterator[str]:
+    return iter(()) if value is MISSING else iter(value)
 
 
 def _length(value: Json) -> int:
@@ -281,9 +283,7 @@ def _changed_words(own: str, other: str, field: Role, word: Role) -> list[Span]:
     for tag, first, last, _, _ in matcher.get_opcodes():
         text = "".join(tokens[first:last])
         if text:
-            spans.append(
-                Span(text, field) if tag == "equal" else Span(_visible_spaces(text), word)
-            )
+            spans.append(Span(text, field) if tag == "equal" else Span(_visible_spaces(text), word))
     return spans
 
 

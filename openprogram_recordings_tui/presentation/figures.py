@@ -8,14 +8,22 @@ NOTHING = "–"
 """Stands where there is no figure."""
 
 _THOUSAND = 1000
-_SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
+_SIZE_UNITS = ("kB", "MB", "GB", "TB")
 _TEN = 10
 _MINUTE_SECONDS = 60
 _HOUR_SECONDS = 3600
 _DAY_SECONDS = 86_400
-_WEEK_DAYS = 7
-_MONTH_DAYS = 31
-_YEAR_DAYS = 365
+_WEEK_SECONDS = 7 * _DAY_SECONDS
+_MONTH_SECONDS = 30.5 * _DAY_SECONDS
+_AGES = (
+    (_HOUR_SECONDS, _MINUTE_SECONDS, "m"),
+    (_DAY_SECONDS, _HOUR_SECONDS, "h"),
+    (2 * _WEEK_SECONDS, _DAY_SECONDS, "d"),
+    (2 * _MONTH_SECONDS, _WEEK_SECONDS, "w"),
+    (365 * _DAY_SECONDS, _MONTH_SECONDS, "mo"),
+)
+"""Up to which age in seconds which unit is used, the unit in seconds, and its letters."""
+_TENTH_OF_A_CENT = 0.001
 
 
 def size(byte_count: int | None) -> str:
@@ -33,14 +41,13 @@ def size(byte_count: int | None) -> str:
     """
     if byte_count is None:
         return NOTHING
-    value = float(byte_count)
-    for unit in _SIZE_UNITS:
-        if value < _THOUSAND - 0.5 or unit == _SIZE_UNITS[-1]:
-            break
-        value /= _THOUSAND
-    if unit == "B":
+    if byte_count < _THOUSAND:
         return f"{byte_count} B"
-    return f"{value:.1f} {unit}" if value < _TEN else f"{value:.0f} {unit}"
+    value, power = byte_count / _THOUSAND, 0
+    while value >= _THOUSAND - 0.5 and power < len(_SIZE_UNITS) - 1:
+        value /= _THOUSAND
+        power += 1
+    return f"{value:.{1 if value < _TEN else 0}f} {_SIZE_UNITS[power]}"
 
 
 def count(number: int | None) -> str:
@@ -101,7 +108,7 @@ def cost(usd: float | None) -> str:
         return NOTHING
     if usd == 0:
         return "$0"
-    if usd < 0.001:
+    if usd < _TENTH_OF_A_CENT:
         return f"${usd:.4f}"
     return f"${usd:.3f}" if usd < 1 else f"${usd:.2f}"
 
@@ -126,21 +133,11 @@ def age(instant_at: datetime | None, now_at: datetime) -> str:
     if instant_at is None:
         return NOTHING
     seconds = (now_at - instant_at).total_seconds()
-    if seconds < -_MINUTE_SECONDS:
-        return "later"
     if seconds < _MINUTE_SECONDS:
-        return "just now"
-    if seconds < _HOUR_SECONDS:
-        return f"{seconds // _MINUTE_SECONDS:.0f}m ago"
-    if seconds < _DAY_SECONDS:
-        return f"{seconds // _HOUR_SECONDS:.0f}h ago"
-    days = seconds / _DAY_SECONDS
-    if days < 2 * _WEEK_DAYS:
-        return f"{days:.0f}d ago"
-    if days < 2 * _MONTH_DAYS:
-        return f"{days // _WEEK_DAYS:.0f}w ago"
-    if days < _YEAR_DAYS:
-        return f"{days // 30.5:.0f}mo ago"
+        return "later" if seconds < -_MINUTE_SECONDS else "just now"
+    for until_seconds, unit_seconds, unit in _AGES:
+        if seconds < until_seconds:
+            return f"{seconds // unit_seconds:.0f}{unit} ago"
     return instant_at.astimezone(UTC).strftime("%Y-%m-%d")
 
 

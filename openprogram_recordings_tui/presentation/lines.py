@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from rich.cells import cell_len
 
-from openprogram_recordings_tui.text import fit, pad
+from openprogram_recordings_tui.cells import fit, pad
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from openprogram_recordings_tui.cells import cut, wrap
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
     EMPTY_LINE,
@@ -17,7 +18,6 @@ from openprogram_recordings_tui.presentation.lines import (
     table_line,
 )
 from openprogram_recordings_tui.presentation.marks import OUTCOME_MARKS, Mark, outcome_mark
-from openprogram_recordings_tui.text import cut, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -255,8 +255,10 @@ def _outcomes(summary: RecordingSummary, width: int) -> list[Line]:
         return []
     marks = [outcome_mark(c.outcome) for c in summary.calls[:_SHOWN_OUTCOMES]]
     lines: list[Line] = [EMPTY_LINE, (Span("OUTCOMES", "heading"),)]
-    for start in range(0, len(marks), max(width, 1)):
-        lines.append(tuple(Span(m.sign, m.role) for m in marks[start : start + width]))
+    lines += [
+        tuple(Span(m.sign, m.role) for m in marks[start : start + width])
+        for start in range(0, len(marks), max(width, 1))
+    ]
     for outcome, number in Counter(c.outcome for c in summary.calls).most_common():
         mark = outcome_mark(outcome)
         lines.append((Span(f"{number:>3} ", "dim"), Span(f"{mark.sign} {mark.word}", mark.role)))

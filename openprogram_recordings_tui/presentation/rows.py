@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
+from openprogram_recordings_tui.cells import cut
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
     Cell,
@@ -16,13 +17,10 @@ from openprogram_recordings_tui.presentation.lines import (
     table_line,
 )
 from openprogram_recordings_tui.presentation.marks import UNKNOWN_MARK, Mark
-from openprogram_recordings_tui.text import cut
+from openprogram_recordings_tui.presentation.values import Json, is_object, whole_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-Json: TypeAlias = Any
-"""Any JSON value, as it stood in a row."""
 
 EVENT_ROLES: dict[str, Role] = {
     "start": "dim",
@@ -122,14 +120,14 @@ def event_line(event_index: int, event: Mapping[str, Json] | None, width: int) -
     else:
         name = str(event.get("type"))
         role = EVENT_ROLES.get(name, "warning")
-        place = event.get("content_index")
-        block = str(place) if isinstance(place, int) else ""
+        place = whole_of(event.get("content_index"))
+        block = "" if place is None else str(place)
         text = event_text(event)
     cells = (
         Cell(str(event_index), "faint"),
-        Cell(name, role),  # type: ignore[arg-type]
+        Cell(name, role),
         Cell(block, "faint"),
-        Cell(cut(text, width), role if role in ("thinking", "bad") else "text"),  # type: ignore[arg-type]
+        Cell(cut(text, width), role if role in ("thinking", "bad") else "text"),
     )
     return (Span(" "), *table_line(_EVENT_COLUMNS, cells, width - 2))
 
@@ -159,11 +157,11 @@ def event_text(event: Mapping[str, Json]) -> str:
     if isinstance(delta, str):
         return delta
     call = event.get("tool_call")
-    if isinstance(call, dict):
-        return f"{call.get('name')}  {call.get('id')}"  # type: ignore[reportUnknownMemberType]
+    if is_object(call):
+        return f"{call.get('name')}  {call.get('id')}"
     message = event.get("error")
-    if isinstance(message, dict):
-        return f"{event.get('reason')}  {message.get('error_message') or ''}"  # type: ignore[reportUnknownMemberType]
+    if is_object(message):
+        return f"{event.get('reason')}  {message.get('error_message') or ''}"
     return str(event.get("reason") or "")
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from openprogram.providers.comparison import join_path
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import Line, LineSource, Role, Span
+from openprogram_recordings_tui.presentation.values import Json, is_array, is_branch, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-Json: TypeAlias = Any
-"""Any JSON value, as it stood in a row."""
 
 PAGE_SIZE = 1000
 """How many children of one node are shown; the rest is counted."""
@@ -22,6 +21,7 @@ PAGE_SIZE = 1000
 _PREVIEW_CHARACTERS = 400
 _OPEN_AT_FIRST_DEPTH = 2
 _LONG = 200
+_NAMES_SHOWN = 6
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Node:
     @property
     def is_branch(self) -> bool:
         """Whether it has children to show."""
-        return isinstance(self.value, dict | list) and bool(self.value)
+        return is_branch(self.value)
 
 
 def children_of(node: Node) -> list[Node]:
@@ -71,9 +71,8 @@ def children_of(node: Node) -> list[Node]:
 
 
 def _items(value: Json) -> Iterator[tuple[str | int, str, Json]]:
-    if isinstance(value, dict):
-        fields: Mapping[str, Json] = value
-        for key, child in fields.items():
+    if is_object(value):
+        for key, child in value.items():
             yield key, key, child
     else:
         for number, child in enumerate(value):
@@ -226,7 +225,7 @@ def what_is_in(value: Json) -> str:
     Returns:
         A few words.
     """
-    if isinstance(value, dict):
+    if is_object(value):
         return figures.plural(len(value), "field")
     return figures.plural(len(value), "item")
 
@@ -242,11 +241,10 @@ def value_spans(value: Json) -> Line:
     """
     if isinstance(value, str):
         return _text_spans(value)
-    if isinstance(value, dict) and value:
-        fields: Mapping[str, Json] = value
-        names = ", ".join(key[:_LONG] for key, _ in zip(fields, range(6), strict=False))
+    if is_object(value) and value:
+        names = ", ".join(key[:_LONG] for key in islice(value, _NAMES_SHOWN))
         return (Span("{ ", "faint"), Span(names, "dim"), Span(" }", "faint"))
-    if isinstance(value, list) and value:
+    if is_array(value) and value:
         return (Span(f"[ {what_is_in(value)} ]", "dim"),)
     return (Span(scalar_text(value), "number"),)
 

@@ -8,7 +8,6 @@ from textual.screen import Screen
 
 from openprogram_recordings_tui.bindings import APP_KEYS
 from openprogram_recordings_tui.presentation.chrome import hints_line, title_line
-from openprogram_recordings_tui.presentation.lines import Line
 from openprogram_recordings_tui.widgets.bars import Bar
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from openprogram.providers.management import RecordReplayStatus
     from openprogram_recordings_tui.bindings import Key
+    from openprogram_recordings_tui.presentation.lines import Line
 
 
 class BaseScreen(Screen[None]):

@@ -11,10 +11,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
 from openprogram_recordings_tui.bindings import DIALOG_KEYS, bindings_of
+from openprogram_recordings_tui.cells import wrap
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Span
 from openprogram_recordings_tui.presentation.recordings import name_of
-from openprogram_recordings_tui.text import wrap
 from openprogram_recordings_tui.widgets.bars import Bar
 
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ _AT_NEXT_START = "It takes effect at the next start of the agent or worker."
 
 
 def _lines(lines: Iterable[Line]) -> list[Bar]:
-    bars: list[Bar] = []
-    for line in lines:
-        bars.append(Bar(lambda _, line=line: line))
-    return bars
+    return [Bar(lambda _, line=line: line) for line in lines]
 
 
 class Dialog(ModalScreen[str | None]):

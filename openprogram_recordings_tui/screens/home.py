@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from openprogram.providers.mismatches import MismatchReport
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from openprogram.providers.management import RecordingSummary, RecordReplayStatus
-    from openprogram.providers.mismatches import MismatchReport
 
 PREVIEW_FROM_WIDTH = 110
 """From this width on, a preview stands beside the list."""
@@ -265,7 +265,11 @@ class HomeScreen(BaseScreen):
     def _tab_labels(self) -> tuple[Tab, ...]:
         known = self._summaries is not None
         return (
-            Tab("recordings", "Recordings", figures.count(len(self._summaries or ())) if known else ""),
+            Tab(
+                "recordings",
+                "Recordings",
+                figures.count(len(self._summaries or ())) if known else "",
+            ),
             Tab("mismatches", "Mismatches", figures.count(len(self._reports)) if known else ""),
             Tab("tapes", "Tapes"),
         )

@@ -27,13 +27,13 @@ from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from openprogram.providers.mismatches import MismatchReport
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from openprogram.providers.management import RecordReplayStatus
-    from openprogram.providers.mismatches import MismatchReport
-    from openprogram_recordings_tui.presentation.differences import DifferenceRow
+    from openprogram_recordings_tui.presentation.differences import DifferenceRow, Side
 
 BESIDE_FROM_WIDTH = 100
 """From this width on, the sides stand beside each other; else one above the other."""
@@ -191,18 +191,17 @@ class MismatchScreen(BaseScreen):
             width,
         )
 
-    def _recorded_heading(self, width: int) -> Line:
+    def _recorded_heading(self, _: int) -> Line:
         return self._side_heading("RECORDED", "recorded", recording_name(self._report.recording))
 
-    def _incoming_heading(self, width: int) -> Line:
+    def _incoming_heading(self, _: int) -> Line:
         return self._side_heading("INCOMING", "incoming", "the run that was replayed")
 
     @staticmethod
-    def _side_heading(word: str, role: str, what: str) -> Line:
-        lit = "recorded" if role == "recorded" else "incoming"
-        return (Span("▌ ", lit), Span(word, lit), Span(f"  {what}", "dim"))
+    def _side_heading(word: str, side: Side, what: str) -> Line:
+        return (Span("▌ ", side), Span(word, side), Span(f"  {what}", "dim"))
 
-    def _next_step_line(self, width: int) -> Line:  # noqa: ARG002 - one form for every width
+    def _next_step_line(self, _: int) -> Line:
         path = self._current_path()
         return (
             Span(" what next ", "badge_off"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from openprogram.providers.inspection import inspect_recording
 from textual import on, work
 from textual.containers import Horizontal, Vertical
 from textual.worker import get_current_worker
 
 from openprogram.errors import OpenProgramError
-from openprogram.providers.inspection import inspect_recording
 from openprogram_recordings_tui.bindings import LIST_KEYS, RECORDING_KEYS, bindings_of
 from openprogram_recordings_tui.messages import (
     BackAsked,
@@ -21,6 +20,7 @@ from openprogram_recordings_tui.messages import (
 )
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.chrome import Tab, fault_banner
+from openprogram_recordings_tui.presentation.conversations import ConversationLines
 from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span, spread
 from openprogram_recordings_tui.presentation.rows import call_heading, event_heading
 from openprogram_recordings_tui.presentation.trees import TreeLines
@@ -28,12 +28,12 @@ from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.sources.call_views import CallViews
 from openprogram_recordings_tui.sources.lists import CallLines, EventLines
 from openprogram_recordings_tui.sources.open_recording import OpenRecording
-from openprogram_recordings_tui.presentation.conversations import ConversationLines
 from openprogram_recordings_tui.widgets.bars import Bar, TabBar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from textual import events
     from textual.app import ComposeResult
@@ -322,15 +322,14 @@ class RecordingScreen(BaseScreen):
             rows = figures.plural(recording.row_count, "row")
             return (Span(f"  {rows} · {word}", "dim"),)
         left: Line = (
-            (Span("  ✓ sound", "good"),)
-            if inspection.valid
-            else (Span("  ✗ not sound", "bad"),)
+            (Span("  ✓ sound", "good"),) if inspection.valid else (Span("  ✗ not sound", "bad"),)
         )
         facts = (
-            f"{figures.plural(inspection.event_count, 'event')} · "
-            f"{figures.size(inspection.size_bytes)} · format {inspection.format_version or '–'} "
+            figures.plural(inspection.event_count, "event"),
+            figures.size(inspection.size_bytes),
+            f"format {inspection.format_version or figures.NOTHING} ",
         )
-        return spread(left, (Span(facts, "dim"),), width)
+        return spread(left, (Span(" · ".join(facts), "dim"),), width)
 
     def _place_line(self, width: int) -> Line:
         source = self._detail.source

@@ -8,23 +8,21 @@ from __future__ import annotations
 import json
 from array import array
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
-
 from openprogram.providers.row_index import RowIndex
+
 from openprogram_recordings_tui.presentation.conversations import first_words
 from openprogram_recordings_tui.presentation.marks import OPEN_CALL_MARK, outcome_mark
 from openprogram_recordings_tui.presentation.rows import CallRow
+from openprogram_recordings_tui.presentation.values import Json, object_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from openprogram.providers.inspection import CallInspection, RecordingInspection
-
-Json: TypeAlias = Any
-"""Any JSON value, as it stood in a row."""
 
 LARGEST_PARSED_ROW_BYTES = 4_000_000
 """A row above this is shown as a bounded preview, and never parsed whole."""
@@ -155,8 +153,8 @@ class OpenRecording:
         rows = self.event_rows(call_index)
         if not rows:
             return None
-        last = _object((self.row(rows[-1]) or {}).get("event"))
-        message = _object(last.get("message") or last.get("error"))
+        last = object_of((self.row(rows[-1]) or {}).get("event"))
+        message = object_of(last.get("message") or last.get("error"))
         return message or self._assembled(rows)
 
     def call_row(self, call_index: int) -> CallRow:
@@ -182,7 +180,7 @@ class OpenRecording:
                 mark=outcome_mark(known.outcome),
             )
         has_end = call_index in self._end_rows
-        model = _object(request.get("model")).get("id")
+        model = object_of(request.get("model")).get("id")
         return CallRow(
             call_index=call_index,
             model=str(model) if model is not None else None,
@@ -207,13 +205,13 @@ class OpenRecording:
     def _assembled(self, rows: Sequence[int]) -> Mapping[str, Json]:
         blocks: dict[int, dict[str, Json]] = {}
         for row in rows[:_ASSEMBLED_EVENTS]:
-            event = _object((self._read_row(row) or {}).get("event"))
+            event = object_of((self._read_row(row) or {}).get("event"))
             place, kind = event.get("content_index"), str(event.get("type"))
             if not isinstance(place, int):
                 continue
             block = blocks.setdefault(place, {"type": "text", "text": ""})
             if kind == "toolcall_end":
-                blocks[place] = dict(_object(event.get("tool_call")))
+                blocks[place] = dict(object_of(event.get("tool_call")))
             elif kind.startswith("thinking"):
                 block["type"] = "thinking"
                 block["thinking"] = block.get("thinking", "") + str(event.get("delta") or "")
@@ -245,7 +243,3 @@ def decode(line: bytes) -> Mapping[str, Json] | None:
         except (ValueError, RecursionError):
             return None
     return cast("Mapping[str, Json]", value) if isinstance(value, dict) else None
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return cast("Mapping[str, Json]", value) if isinstance(value, dict) else {}

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from openprogram.providers.comparison import iterate_request_differences
 
 if TYPE_CHECKING:
-    from openprogram.providers.comparison import Difference
     from openprogram.providers.mismatches import MismatchReport
+
+    from openprogram.providers.comparison import Difference
 
 MOST_DIFFERENCES = 1000
 """How many differences are looked for."""

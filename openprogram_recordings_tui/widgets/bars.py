@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from textual import getters
 from textual.message import Message
-from textual.strip import Strip
 from textual.widget import Widget
 
 from openprogram_recordings_tui.presentation.chrome import tab_at, tabs_line
 from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line
-from openprogram_recordings_tui.widgets.palette import palette_of
+from openprogram_recordings_tui.widgets.palette import any_app, palette_of
 from openprogram_recordings_tui.widgets.strips import strip_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual import events
+    from textual.strip import Strip
 
     from openprogram_recordings_tui.presentation.chrome import Tab
 
@@ -31,6 +32,8 @@ def _empty(_: int) -> Line:
 
 class Bar(Widget):
     """One line across the screen, made for the width there is."""
+
+    app = getters.app(any_app)
 
     def __init__(
         self,

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from rich.style import Style
+from textual.app import App
 from textual.theme import Theme
 
-from openprogram_recordings_tui.presentation.lines import Role
+if TYPE_CHECKING:
+    from openprogram_recordings_tui.presentation.lines import Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +170,15 @@ def plain_theme() -> Theme:
 
 
 def _coloured_styles(inks: Inks) -> dict[Role, Style]:
-    def ink(color: str, field: str | None = None, **attributes: bool) -> Style:
-        return Style(color=color, bgcolor=field, **attributes)
+    def ink(
+        color: str,
+        field: str | None = None,
+        *,
+        bold: bool | None = None,
+        italic: bool | None = None,
+        underline: bool | None = None,
+    ) -> Style:
+        return Style(color=color, bgcolor=field, bold=bold, italic=italic, underline=underline)
 
     return {
         "text": Style(),
@@ -276,3 +286,12 @@ def palette_of(theme_name: str) -> Palette:
         Style(bgcolor=inks.cursor),
         Style(bgcolor=inks.cursor_blurred),
     )
+
+
+def any_app() -> type[App[object]]:
+    """Name the type of the app for widgets that know no other.
+
+    Returns:
+        The base of every app.
+    """
+    return App

@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from openprogram_recordings_tui.text import crop, cut, pieces
+from openprogram_recordings_tui.cells import crop, cut
+from openprogram_recordings_tui.text import pieces
 
 if TYPE_CHECKING:
     from rich.style import Style

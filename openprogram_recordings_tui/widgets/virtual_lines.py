@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -17,7 +18,7 @@ from textual.strip import Strip
 
 from openprogram_recordings_tui.bindings import LIST_BINDINGS
 from openprogram_recordings_tui.presentation.lines import FixedLines
-from openprogram_recordings_tui.widgets.palette import palette_of
+from openprogram_recordings_tui.widgets.palette import any_app, palette_of
 from openprogram_recordings_tui.widgets.strips import strip_of
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 _KEPT_STRIPS = 512
 
 
-class VirtualLines(ScrollView, can_focus=True):
+class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
     """A list of any length with one chosen line."""
 
+    app = getters.app(any_app)
     BINDINGS: ClassVar[list[BindingType]] = list(LIST_BINDINGS)
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -182,8 +184,8 @@ class VirtualLines(ScrollView, can_focus=True):
             return strip_of(line, width, palette, self.rich_style, over)
         strip = self._strips.get((index, width))
         if strip is None:
-            palette = palette_of(self.app.theme)
-            strip = strip_of(self._source.line(index, width), width, palette, self.rich_style)
+            line = self._source.line(index, width)
+            strip = strip_of(line, width, palette_of(self.app.theme), self.rich_style)
             self._strips[index, width] = strip
             if len(self._strips) > _KEPT_STRIPS:
                 self._strips.popitem(last=False)

@@ -1,0 +1,198 @@
+"""Text measured in the cells of a terminal: cut, fit, cropped, padded, wrapped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from openprogram_recordings_tui.text import TAB_CELLS, clean, clusters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ELLIPSIS = "…"
+"""Stands for what is left out at the end of a line."""
+
+_CHARACTERS_PER_CELL = 10
+
+
+def cut(text: str, cells: int) -> str:
+    """Bound a text by the width it is shown in, before anything walks over it.
+
+    Args:
+        text: Any text, of any length.
+        cells: The width it will be shown in.
+
+    Returns:
+        At most a small multiple of `cells` characters; at least as many as fit.
+
+    Example:
+        >>> len(cut("x" * 1_000_000, 80))
+        800
+    """
+    limit = _longest(cells)
+    return text if len(text) <= limit else text[:limit]
+
+
+def fit(text: str, cells: int) -> str:
+    """Clean a text and shorten it to a width, with an ellipsis where something is left out.
+
+    Args:
+        text: Any text.
+        cells: The most cells it may take.
+
+    Returns:
+        Cleaned text of at most `cells` cells.
+
+    Example:
+        >>> fit("recording", 6)
+        'recor…'
+        >>> fit("日本語", 4)
+        '日…'
+    """
+    if cells <= 0:
+        return ""
+    bounded = cut(text, cells + 1)
+    cleaned = clean(bounded)
+    if len(bounded) == len(text) and cell_len(cleaned) <= cells:
+        return cleaned
+    return crop(cleaned, cells - 1) + ELLIPSIS
+
+
+def crop(cleaned: str, cells: int) -> str:
+    """Keep what fits of a cleaned text, whole clusters only.
+
+    Args:
+        cleaned: Text that passed `clean`.
+        cells: The most cells it may take.
+
+    Returns:
+        Its longest beginning that is no wider.
+
+    Example:
+        >>> crop("日本", 3)
+        '日'
+    """
+    if cells <= 0:
+        return ""
+    if cleaned.isascii():
+        return cleaned[:cells]
+    length, room = 0, cells
+    for raw, shown, _ in clusters(cleaned):
+        width = cell_len(shown)
+        if width > room:
+            return cleaned[: length + room] if raw.isascii() else cleaned[:length]
+        length += len(raw)
+        room -= width
+    return cleaned
+
+
+def pad(cleaned: str, cells: int, *, align: str = "left") -> str:
+    """Fill a cleaned text with spaces up to a width.
+
+    Args:
+        cleaned: Text that passed `clean` and is no wider than `cells`.
+        cells: The width.
+        align: `left` or `right`.
+
+    Returns:
+        Text of exactly `cells` cells.
+
+    Example:
+        >>> pad("7", 3, align="right")
+        '  7'
+    """
+    fill = " " * (cells - cell_len(cleaned))
+    return fill + cleaned if align == "right" else cleaned + fill
+
+
+def wrap(text: str, cells: int, *, limit_lines: int) -> list[str]:
+    r"""Break a text into lines no wider than a screen, at spaces where there are some.
+
+    The text stays raw, but for its tabs: what draws the lines cleans them. Width is judged as it
+    will be after cleaning.
+
+    Args:
+        text: Any text; line feeds begin a new line.
+        cells: The most cells a line may take, at least 1.
+        limit_lines: The most lines that are made.
+
+    Returns:
+        The lines, without their line feeds; one more than `limit_lines` at most, so that a caller
+        can see that there was more. A cluster wider than `cells` has a line of its own.
+
+    Example:
+        >>> wrap("one two three\nfour", 8, limit_lines=9)
+        ['one two', 'three', 'four']
+    """
+    lines: list[str] = []
+    place = 0
+    while len(lines) <= limit_lines:
+        feed = text.find("\n", place)
+        end = len(text) if feed < 0 else feed
+        for line in _wrapped(text, place, end, cells):
+            lines.append(line)
+            if len(lines) > limit_lines:
+                return lines
+        if feed < 0:
+            break
+        place = feed + 1
+    return lines
+
+
+def _wrapped(text: str, start: int, end: int, cells: int) -> Iterator[str]:
+    """Break what stands between two places of a text."""
+    place = start
+    while True:
+        if text.isascii() and end - place <= cells and text[place:end].isprintable():
+            yield text[place:end]
+            return
+        line, place = _first_line(text, place, end, cells)
+        yield line.rstrip(" ") or line
+        if place >= end:
+            return
+
+
+def _first_line(text: str, start: int, end: int, cells: int) -> tuple[str, int]:
+    """Take the longest beginning that fits, up to a space if one is near; at least a cluster."""
+    shown: list[str] = []
+    used = taken = 0
+    at_space = (0, 0)
+    for piece, length, width in _measured(text[start : min(end, start + _longest(cells))]):
+        if used + width > cells and shown:
+            break
+        shown.append(piece)
+        used += width
+        taken += length
+        if piece.isspace():
+            at_space = (len(shown), taken)
+    place = start + taken
+    if place >= end:
+        return "".join(shown), end
+    if text[place] not in " \t" and at_space[1] > taken // 3:
+        shown, place = shown[: at_space[0]], start + at_space[1]
+    while place < end and text[place] == " ":
+        place += 1
+    return "".join(shown), place
+
+
+def _measured(text: str) -> Iterator[tuple[str, int, int]]:
+    """Give what must stay together, with tabs as spaces: as drawn raw, its length, its width."""
+    column = 0
+    for raw, shown, is_mark in clusters(text):
+        if raw == "\t":
+            width = TAB_CELLS - column % TAB_CELLS
+            yield " " * width, 1, width
+        elif raw.isascii() and not is_mark:
+            width = len(raw)
+            for character in raw:
+                yield character, 1, 1
+        else:
+            width = cell_len(shown)
+            yield raw, len(raw), width
+        column += width
+
+
+def _longest(cells: int) -> int:
+    return cells * _CHARACTERS_PER_CELL
