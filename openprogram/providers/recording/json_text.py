@@ -78,6 +78,10 @@ class JsonScanner:
         self.text = text
         self.found: list[Replacement] = []
         self.end = start
+        """How far the text is JSON."""
+        self.open_at = start
+        """Where the innermost object or array begins that was left open."""
+        self.is_complete = True
         self._find_in_string = find_in_string
         self._stack: list[_Frame] = []
         self._mark_before = ""
@@ -87,6 +91,9 @@ class JsonScanner:
         while (token := _TOKEN.match(self.text, self.end)) is not None:
             if token["cut"] or not self._take(token):
                 break
+        if self._stack:
+            self.is_complete = False
+            self.open_at = self._stack[-1].start
         while self._stack:
             self._close(self.end)
         self.found.sort()

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import PurePath
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -105,6 +105,33 @@ def _struct_plan(type_: type[msgspec.Struct]) -> _StructPlan:
     return _StructPlan(tag=tag, fields=tuple(pair for pair in names if pair[0] not in left_out))
 
 
+class _FieldRule(NamedTuple):
+    """What a field's name says about its value."""
+
+    name: str
+    """As it is written; a key may hold a secret too."""
+    is_secret: bool
+    is_opaque: bool
+    may_be_exempt: bool
+    is_schema_map: bool
+    is_pair_value: bool
+    is_headers: bool
+
+
+@lru_cache(maxsize=4096)
+def _field_rule(name: str) -> _FieldRule:
+    lowered = name.lower()
+    return _FieldRule(
+        name=remove_secrets_from_text(name),
+        is_secret=is_secret_field(name),
+        is_opaque=name in _OPAQUE_FIELDS,
+        may_be_exempt=name in {"id", "data"},
+        is_schema_map=name in SCHEMA_MAP_NAMES,
+        is_pair_value=lowered in PAIR_VALUE_FIELDS,
+        is_headers=lowered.endswith(("header", "headers")),
+    )
+
+
 class _Walk:
     """One walk through one value; remembers the containers it is in."""
 
@@ -136,28 +163,32 @@ class _Walk:
         finally:
             self._open.discard(id(value))
 
-    def _convert_fields(self, fields: dict[Any, Any], depth: int, *, in_map: bool = False) -> Any:
+    def _convert_fields(
+        self, fields: Mapping[Any, Any], depth: int, *, in_map: bool = False
+    ) -> dict[str, Any]:
         result: dict[str, Any] = {}
         kind = fields.get("type")
-        is_typed = type(kind) is str
+        has_pair_value = False
         for key, value in fields.items():
-            name = key if type(key) is str else _key_text(key)
-            if value is None or type(value) is bool:
+            rule = _field_rule(key if type(key) is str else _key_text(key))
+            type_ = type(value)
+            if value is None or type_ is bool:
                 new: Any = value
-            elif is_secret_field(name):
+            elif rule.is_secret:
                 new = self._convert_secret(value, depth, in_map=in_map)
-            elif type(value) is str and (
-                name in _OPAQUE_FIELDS or (is_typed and _is_exempt(name, value, kind))
-            ):
-                new = value
-            elif type(value) is dict and name in SCHEMA_MAP_NAMES:
+            elif type_ is str:
+                is_exempt = rule.is_opaque or (rule.may_be_exempt and _is_exempt(key, value, kind))
+                new = value if is_exempt else remove_secrets_from_text(value)
+            elif type_ is dict and rule.is_schema_map:
                 new = self._convert_map(value, depth + 1)
             else:
                 new = self.convert(value, depth + 1)
-                if type(new) is list and name.lower().endswith(("header", "headers")):
-                    new = _without_pair_value(new)
-            result[_free_name(remove_secrets_from_text(name), result)] = new
-        if PAIR_VALUE_FIELDS & {name.lower() for name in result}:
+                if rule.is_headers and type(new) is list:
+                    new = _without_pair_value(cast("list[Any]", new))
+            name = rule.name
+            result[name if name not in result else _free_name(name, result)] = new
+            has_pair_value = has_pair_value or rule.is_pair_value
+        if has_pair_value:
             _remove_named_value(result)
         return result
 
@@ -243,10 +274,12 @@ def _keyed(items: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     return {(key if type(key) is str else _key_text(key)): value for key, value in items}
 
 
-def _is_exempt(name: str, value: str, kind: str) -> bool:
+def _is_exempt(name: str, value: str, kind: Any) -> bool:
+    if type(kind) is not str:
+        return False
     if name == "data":
         return kind in _MEDIA_TYPES and _BASE64.fullmatch(value) is not None
-    return name == "id" and kind in _CALL_TYPES
+    return kind in _CALL_TYPES
 
 
 def _remove_named_value(fields: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from openprogram.providers.recording.field_names import (
     is_schema,
     is_secret_field,
 )
-from openprogram.providers.recording.text_gate import NAME_ENDING, find_field_names
+from openprogram.providers.recording.text_gate import NAME_ENDING, lowered_ascii
 from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
     QUOTE,
@@ -32,13 +32,14 @@ from openprogram.providers.recording.text_values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-QUERY_ONLY_NAMES = frozenset({"key", "signature", "sig"})
-"""Names that hold a credential in the query of a URL, and data elsewhere."""
+_QUERY_ONLY_NAME = re.compile(r"(?ai)key|(?:[\w.-]+[_.-])?sig(?:nature)?")
 
 _FIELD = re.compile(
-    rf"(?a)(?i:{NAME_ENDING})(?P<gap>(?:\\*[\"']|&quot;|[\] \t]|%(?:25)*(?:5D|22|27))*+)"
-    r"(?P<separator>:=|={1,3}>?|:(?!//)|%(?:25)*3[ADad]|,)(?P<space>\s*+)"
+    rf"(?a)(?:{NAME_ENDING})(?P<gap>(?:\\*[\"']|&quot;|[\] \t]|%(?:25)*(?:5d|22|27))*+)"
+    r"(?P<separator>:=|={1,3}>?|:(?!//)(?:(?<=zation:)|(?<=cookie:)|(?<=cookies:)"
+    r"|(?![ \t]++[a-z]++[.,;:!?)]*+[ \t]++[^\s#/]))|%(?:25)*3[ad]|,|>)(?P<space>\s*+)"
 )
+"""For lowered text; a plain word after a colon, with more behind it, is prose."""
 _NAME_BACKWARDS = re.compile(r"(?a)[\w.\-%\[]*")
 _LONGEST_NAME = 200
 _KEPT = re.compile(r"(?ai)(?:null|none|true|false|nil|undefined)(?![\w.\-])")
@@ -66,6 +67,11 @@ _BLOCK_SCALAR = re.compile(
 _ENCODED_STOP = re.compile(r"(?a)%(?:25)*(?:26|23|22|27|7D|2C|3B)|[&\s\"'<>#]|\Z")
 
 
+def is_query_secret(name: str) -> bool:
+    """Say whether a name holds a credential in the query of a URL, though data elsewhere."""
+    return _QUERY_ONLY_NAME.fullmatch(name) is not None
+
+
 def find_field_secrets(part: str) -> Iterator[Replacement]:
     """Find the values of secret fields in a part of a text.
 
@@ -76,11 +82,13 @@ def find_field_secrets(part: str) -> Iterator[Replacement]:
         What to replace, in rising order.
     """
     reader = _FieldReader(part)
+    lowered = lowered_ascii(part)
     done = 0
-    for word_at in find_field_names(part):
-        found = reader.read(word_at) if word_at >= done else None
+    while match := _FIELD.search(lowered, done):
+        done = match.end()
+        found = reader.read(match)
         if found is not None:
-            done = found.end
+            done = max(done, found.end)
             if part[found.start : found.end] != PLACEHOLDER:
                 yield found
 
@@ -113,18 +121,17 @@ class _FieldReader:
         self._value_at = 0
         self._is_url_parameter = False
 
-    def read(self, word_at: int) -> Replacement | None:
-        """Return what to replace of the field whose name ends in the word at `word_at`."""
-        match = _FIELD.match(self._part, word_at)
-        if match is None:
-            return None
+    def read(self, match: re.Match[str]) -> Replacement | None:
+        """Return what to replace of the field whose name ends in this match of `_FIELD`."""
         self._gap, self._separator, self._space = match["gap"], match["separator"], match["space"]
         self._value_at = match.end()
-        self._take_name(word_at, match.start("gap"))
+        self._take_name(match.start(), match.start("gap"))
         if not self._is_secret() or self._value_at >= len(self._part):
             return None
         if self._separator == ",":
             return self._read_pair()
+        if self._separator == ">":
+            return self._read_element()
         if "%" in self._separator:
             return self._read_encoded()
         if self._is_quoted_name():
@@ -148,11 +155,10 @@ class _FieldReader:
         self._name = name.rpartition("[")[2].strip("-_.%$")
 
     def _is_secret(self) -> bool:
-        lowered = self._name.lower()
-        if lowered in QUERY_ONLY_NAMES:
+        if is_query_secret(self._name):
             if self._is_url_parameter and self._separator not in {":", ","}:
                 return True
-            return lowered == "key" and self._before.lower().endswith(_KEY_KINDS)
+            return self._name.lower() == "key" and self._before.lower().endswith(_KEY_KINDS)
         return is_secret_field(self._name)
 
     def _is_quoted_name(self) -> bool:
@@ -215,6 +221,14 @@ class _FieldReader:
         if found is None or not is_header_pair(self._name, self._part[found.start : found.end]):
             return None
         return found
+
+    def _read_element(self) -> Replacement | None:
+        """Read `<password>...</password>`."""
+        end = self._part.find("<", self._value_at)
+        if self._gap or not self._before.endswith("<") or end <= self._value_at:
+            return None
+        is_closed = self._part.startswith(f"</{self._name}>", end)
+        return Replacement(self._value_at, end) if is_closed else None
 
     def _read_encoded(self) -> Replacement | None:
         stop = _ENCODED_STOP.search(self._part, self._value_at)
@@ -305,7 +319,8 @@ class _FieldReader:
         if scheme is not None:
             credential = scheme["credential"]
             bare = credential.strip("\"'`.,;:!?()")
-            if bare.lower() in _NO_CREDENTIALS or is_reference(bare):
+            start = scheme.start("credential")
+            if bare.lower() in _NO_CREDENTIALS or is_reference(part[start : start + 100]):
                 return None
             if scheme["more"] and is_prose(credential):
                 return None

@@ -15,8 +15,13 @@ from openprogram.providers.recording.secret_shapes import (
     PRIVATE_KEY_END,
     SHAPES,
 )
-from openprogram.providers.recording.text_fields import QUERY_ONLY_NAMES, find_field_secrets
-from openprogram.providers.recording.text_gate import TRIGGER, find_candidates, iterate_parts
+from openprogram.providers.recording.text_fields import find_field_secrets, is_query_secret
+from openprogram.providers.recording.text_gate import (
+    TRIGGER,
+    find_candidates,
+    iterate_parts,
+    lowered_ascii,
+)
 from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
     Replacement,
@@ -35,7 +40,7 @@ _VALUE_BEFORE_NAME = re.compile(
 )
 _JSON_OPENING = re.compile(r"(?a)\{\s*+\"|\[\s*+[\[{\"]")
 _DATA_URL = re.compile(r"(?a)data:[\w/+.;=-]{0,100};base64,[A-Za-z0-9+/=\s]*+")
-_BEARER = re.compile(r"bearer(?<![\w-]bearer)(?:[ \t]++(?P<open>\\*[\"'`])?|%20)(?=\S{6})")
+_BEARER = re.compile(r"bearer(?<![\w-]bearer)(?:[ \t]++(?P<open>\\*[\"'`])?|%20)(?=\S{8})")
 _BEARER_VALUE = re.compile(
     r"(?a)(?!\$?\{|\$[A-Z_]+\b|\$\(|\[secret removed\])"
     r"(?=[^\s\"'`<>,;%]{0,200}?(?:[\d$!#^&*+=~_@]|[a-z][A-Z]|[A-Za-z]{20}))[^\s\"'`<>,;%]{8,}"
@@ -43,23 +48,24 @@ _BEARER_VALUE = re.compile(
 _BASIC = re.compile(
     r"(?a)basic(?<![\w-]basic)(?:[ \t]++\\*[\"'`]?|%20)(?P<secret>[\w+/-]{6,}+={0,2})"
 )
-_BOT = re.compile(r"(?a)bot(?<![a-z]bot)(?:[ \t]++[\"'`]?|%20)(?P<secret>[\w.+/=~:-]{16,}+)")
+_BOT = re.compile(r"(?a)bot(?<![a-z]bot)(?:[ \t]++[\"'`]?|%20)(?P<secret>[\w.+/=~:-]{12,}+)")
 _TOKEN_OR_KEY = re.compile(
     r"(?a)k(?:(?<=tok)en(?<![a-z]token)|ey(?<![a-z]key))(?:[ \t]++[\"'`]?|%20)"
-    r"(?P<secret>[\w.+/=~:-]{16,}+)"
+    r"(?P<secret>[\w.+/=~:-]{12,}+)"
 )
-_DENSE_RUN = re.compile(r"(?a)(?=[A-Za-z]{0,40}\d)(?=\d{0,40}[A-Za-z])[A-Za-z0-9]{12}")
+_DENSE_RUN = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12,}")
+_IRREGULAR = re.compile(r"[0-9][A-Za-z]|[a-z][A-Z]|[A-Z][a-z].*[A-Z]")
 _UUID = re.compile(r"(?a)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _USERINFO = re.compile(
     r"(?a):(?P<slash>\\*/)(?P=slash)(?P<info>[^\s/?#\"'<>`\\]*)@"
-    r"|:(?P<slash2>\\*/)(?P=slash2)(?P<odd>[^\s/:@\"'<>`\\]*:(?!\d{1,5}(?:[/?#\s]|\Z))[^\s@\"'<>`\\]*)@"
-    r"(?=[\w.-]+(?:[:/?#\s]|\Z))"
+    r"|:(?P<slash2>\\*/)(?P=slash2)(?P<odd>[^\s/:@\"'<>`\\]*:(?!\d{1,5}(?:[/?#\s]|\Z))"
+    r"[^\s\"'<>`\\]{0,256}?)@(?=[\w.-]+(?:[:/?#\s]|\Z))"
 )
 _ENCODED_USERINFO = re.compile(
-    r"(?a)%3A%2F%2F(?P<info>(?:[\w.~-]|%(?!2F|3F|23|40)[0-9A-F]{2})*+)%40", re.IGNORECASE | re.ASCII
+    r"(?ai)%3A%2F%2F(?P<info>(?:[\w.~-]|%(?!2F|3F|23|40)[0-9A-F]{2})*+)%40"
 )
 _TOKEN_USER = re.compile(r"(?a)(?=\S*\d)[^\s.]{8,}|\S*\d\S*[-_]\S*|\S*[-_]\S*\d\S*|\S{24,}")
-_CURL = re.compile(r"(?a)(?:curl|wget|http)\b", re.IGNORECASE)
+_USER_COMMANDS = ("curl", "wget", "http")
 _CURL_USER = re.compile(
     r"(?a)-(?<=[\s'\"]-)(?:[uU]|-user|-proxy-user)(?:[ \t]++|=)?(?P<quote>[\"']?)[^\s:'\"]*+:(?P<at>)"
 )
@@ -151,7 +157,9 @@ def _find_in_json(text: str) -> list[Replacement]:
         scanner = JsonScanner(text, find_replacements, start=at)
         scanner.scan()
         found += scanner.found
-        at = scanner.end
+        at = scanner.end if scanner.is_complete else scanner.open_at
+        if not scanner.is_complete:
+            break
     return merged(found + _shifted(find_in_part(text[at:]), at))
 
 
@@ -225,7 +233,7 @@ def _find_private_keys(part: str) -> Iterator[Replacement]:
 
 
 def _find_schemes(part: str) -> Iterator[Replacement]:
-    lowered = _lowered(part)
+    lowered = lowered_ascii(part)
     for match in _BEARER.finditer(lowered):
         yield from _bearer_value(part, match)
     for match in _BASIC.finditer(lowered):
@@ -236,13 +244,9 @@ def _find_schemes(part: str) -> Iterator[Replacement]:
         for match in pattern.finditer(lowered):
             start, end = match.span("secret")
             secret = part[start:end].rstrip(".:")
-            if _DENSE_RUN.search(secret) and not _UUID.match(secret):
+            run = _DENSE_RUN.search(secret)
+            if run and _IRREGULAR.search(run[0]) and not _UUID.match(secret):
                 yield Replacement(start, start + len(secret))
-
-
-def _lowered(text: str) -> str:
-    """Lower ASCII letters only, so that offsets stay."""
-    return text.encode("latin-1", "replace").lower().decode("latin-1")
 
 
 def _bearer_value(part: str, match: re.Match[str]) -> Iterator[Replacement]:
@@ -292,9 +296,9 @@ def _find_userinfo(part: str) -> Iterator[Replacement]:
 
 
 def _find_command_line(part: str) -> Iterator[Replacement]:
-    command = _CURL.search(part)
-    if command is not None:
-        for match in _CURL_USER.finditer(part, command.end()):
+    lowered = lowered_ascii(part)
+    if any(command in lowered for command in _USER_COMMANDS):
+        for match in _CURL_USER.finditer(part):
             yield from _argument(part, match.start("at"), match["quote"])
     for match in _FLAG.finditer(part):
         if not is_secret_field(match["name"]):
@@ -317,9 +321,9 @@ def _argument(part: str, at: int, quote: str) -> Iterator[Replacement]:
 def _find_encoded_names(part: str) -> Iterator[Replacement]:
     for match in _ENCODED_NAME.finditer(part):
         name = unquote(match["name"])
-        if (is_secret_field(name) or name.lower() in QUERY_ONLY_NAMES) and not match[
-            "value"
-        ].startswith("[secret"):
+        if (is_secret_field(name) or is_query_secret(name)) and not match["value"].startswith(
+            "[secret"
+        ):
             yield Replacement(*match.span("value"))
 
 
