@@ -89,6 +89,6 @@ def _strict_hint(hint: Any) -> Any:
     if origin in {typing.Union, types.UnionType, list}:
         inner = tuple(_strict_hint(each) for each in typing.get_args(hint))
         return list[inner[0]] if origin is list else typing.Union[inner]  # noqa: UP007 - made here
-    if isinstance(hint, type) and issubclass(cast("type", hint), msgspec.Struct):
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return _strict(hint)
     return cast("Any", hint)
