@@ -115,9 +115,15 @@ class Command(TyperCommand):
             ctx: The running command's context.
 
         Returns:
-            `[OPTIONS]`, then each argument: in brackets when it may be left out.
+            The options that must be there, `[OPTIONS]`, then each argument: in brackets when it
+            may be left out.
         """
-        pieces = [self.options_metavar] if self.options_metavar else []
+        pieces = [
+            f"{param.opts[0]} {param.metavar}"
+            for param in self.get_params(ctx)
+            if param.param_type_name == "option" and param.required
+        ]
+        pieces += [self.options_metavar] if self.options_metavar else []
         for param in _arguments_of(self, ctx):
             piece = param.metavar if param.required else f"[{param.metavar}]"
             pieces.append(piece if param.nargs == 1 else f"{piece}...")

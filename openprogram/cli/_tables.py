@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _KILOBYTE = 1000
+_GIVE_WAY = ((0, 36), (-1, 16), (0, 25))
+"""Which column is narrowed to how many cells; an ID made from the time has 25."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,8 @@ def layout_table(
     Args:
         columns: The columns, left to right.
         rows: One text per column; whatever a terminal could act on is escaped.
-        width: Cells per line; the last column gives way. None for as wide as it gets.
+        width: Cells per line, for which the first and the last column give way. None for as wide
+            as it gets.
 
     Returns:
         The lines, without trailing blanks.
@@ -94,15 +97,27 @@ def layout_table(
     table = [[column.title for column in columns]]
     table += [[ascii_if_unprintable(cell) for cell in row] for row in rows]
     widths = [max(cell_width(row[i]) for row in table) for i in range(len(columns))]
+    if width is not None:
+        _narrow(widths, width)
     lines: list[str] = []
     for row in table:
         cells: list[str] = []
-        for column, cell, cells_wide in zip(columns, row, widths, strict=True):
+        for column, text, cells_wide in zip(columns, row, widths, strict=True):
+            cell = fit(text, cells_wide)
             padding = " " * (cells_wide - cell_width(cell))
             cells.append(padding + cell if column.align == "right" else cell + padding)
         line = _GAP.join(cells).rstrip()
         lines.append(line if width is None else fit(line, width))
     return lines
+
+
+def _narrow(widths: list[int], width: int) -> None:
+    """Take from a wide first column, then from the last one, what a line has too much."""
+    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    for index, least in _GIVE_WAY:
+        taken = max(0, min(excess, widths[index] - least))
+        widths[index] -= taken
+        excess -= taken
 
 
 def layout_fields(fields: Sequence[tuple[str, str]]) -> list[str]:

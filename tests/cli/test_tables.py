@@ -41,6 +41,21 @@ def test_no_line_is_wider_than_the_terminal(cells: list[str], width: int) -> Non
         assert line.isprintable()
 
 
+def test_a_wide_first_cell_leaves_room_for_the_last_one() -> None:
+    columns = [Column(title="ID"), Column(title="N", align="right"), Column(title="STATE")]
+    rows = [["w" * 500, "1", "invalid: line 5: is not JSON"], ["ab", "12", "complete"]]
+    head, wide, narrow = layout_table(columns, rows, width=80)
+    assert wide == f"{'w' * 45}…   1  invalid: line 5: is not JSON"
+    assert narrow.split() == ["ab", "12", "complete"]
+    assert head.index("STATE") == wide.index("invalid") == narrow.index("complete")
+
+
+def test_in_a_narrow_terminal_both_ends_give_way() -> None:
+    columns = [Column(title="ID"), Column(title="N"), Column(title="STATE")]
+    row = layout_table(columns, [["w" * 50, "n" * 10, "s" * 50]], width=60)[1]
+    assert row == f"{'w' * 29}…  {'n' * 10}  {'s' * 15}…"
+
+
 @given(st.text(alphabet="ab日e\u0301", max_size=20), st.integers(1, 10))
 def test_what_fits_is_kept_whole(text: str, cells: int) -> None:
     assert cell_width(fit(text, cells)) <= cells

@@ -42,7 +42,7 @@ def status(as_json: JsonOption = False) -> int:
 
 
 def _status_fields(found: management.RecordReplayStatus) -> list[tuple[str, str]]:
-    fields = [("Next start", found.mode if found.valid else f"{found.mode}, not valid: blocked")]
+    fields = [("Next start", found.mode if found.valid else _blocked(found.mode))]
     if found.file:
         fields.append(("Recording", found.file))
     if found.path is not None:
@@ -54,6 +54,10 @@ def _status_fields(found: management.RecordReplayStatus) -> list[tuple[str, str]
     if found.restart_required:
         fields.append(("Worker", "still uses other settings; restart it"))
     return fields
+
+
+def _blocked(mode: str) -> str:
+    return "blocked" if mode == "blocked" else f"blocked; the settings say {mode}"
 
 
 @app.command(
@@ -138,4 +142,5 @@ def _say_mode(selection: management.Selection, *, as_json: bool, verb: str) -> N
     _output.write_line(f"The next start {verb} {selection.recording_id or selection.path}.")
     if selection.recording_id:
         _output.write_line(f"File: {selection.path}")
-    _output.write_line(f"{_RESTART} To end it: openprogram recordings off")
+    _output.write_line(_RESTART)
+    _output.write_line("To end it: openprogram recordings off")

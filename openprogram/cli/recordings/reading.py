@@ -16,13 +16,14 @@ from openprogram.cli._completion import complete_recording_id
 from openprogram.cli._tables import (
     Column,
     count_of,
+    fit,
     format_bytes,
     format_cost,
     format_instant,
     layout_fields,
     layout_table,
 )
-from openprogram.errors import RecordingNotFoundError
+from openprogram.errors import RecordingNotFoundError, ascii_if_unprintable
 from openprogram.providers import file_safety, management
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None)
 
+_NAME_CELLS = 60
+_NONE_YET = "No recordings yet. To make one: openprogram recordings record"
 _PRIVATE_CONTENT = (
     "what follows may hold private content: redaction removes credentials, "
     "not prompts, files that tools read, or answers"
@@ -43,7 +46,7 @@ _PRIVATE_CONTENT = (
     cls=Command,
     epilog=examples(
         ("openprogram recordings list", "for people"),
-        ("openprogram recordings list --json | jq '.recordings[].recording_id'", "for programs"),
+        ("openprogram recordings list --json", "for programs"),
     ),
 )
 def list_(as_json: JsonOption = False) -> int:
@@ -57,7 +60,7 @@ def list_(as_json: JsonOption = False) -> int:
     elif summaries:
         _write_list(summaries)
     else:
-        _output.write_line("No recordings yet. To make one: openprogram recordings record")
+        _output.write_line(_NONE_YET)
     return _diagnostics.DONE
 
 
@@ -66,7 +69,6 @@ def _write_list(summaries: list[RecordingSummary]) -> None:
         Column(title="ID"),
         Column(title="CREATED"),
         Column(title="CALLS", align="right"),
-        Column(title="EVENTS", align="right"),
         Column(title="SIZE", align="right"),
         Column(title="STATE"),
     ]
@@ -75,7 +77,6 @@ def _write_list(summaries: list[RecordingSummary]) -> None:
             summary.recording_id or str(summary.path),
             format_instant(summary.created_at),
             f"{summary.call_count:,}",
-            f"{summary.event_count:,}",
             format_bytes(summary.size_bytes),
             _state_of(summary),
         ]
@@ -171,13 +172,26 @@ def _write_summary(summary: RecordingSummary) -> None:
             f"{count_of(summary.call_count, 'call')}, {count_of(summary.event_count, 'event')}",
         ),
     ]
+    models = sorted({_model_of(call) for call in summary.calls})
+    if len(models) == 1:
+        model, provider, api = models[0]
+        fields.append(("Model", f"{model} from {provider} over {api}"))
     cost_usd = _total_cost_usd(summary)
     if cost_usd is not None:
         fields.append(("Cost", format_cost(cost_usd)))
     _output.write_lines(layout_fields(fields))
     if summary.calls:
         _output.write_line()
-        _write_calls(summary)
+        _write_calls(summary, with_model=len(models) > 1)
+
+
+def _model_of(call: CallInspection) -> tuple[str, str, str]:
+    return _name(call.model), _name(call.provider), _name(call.api)
+
+
+def _name(text: str | None) -> str:
+    """Show a name as it was recorded; nothing says that it is short, or a name."""
+    return fit(ascii_if_unprintable(text), _NAME_CELLS) if text else "-"
 
 
 def _total_cost_usd(summary: RecordingSummary) -> float | None:
@@ -185,24 +199,21 @@ def _total_cost_usd(summary: RecordingSummary) -> float | None:
     return sum(costs) if costs else None
 
 
-def _write_calls(summary: RecordingSummary) -> None:
+def _write_calls(summary: RecordingSummary, *, with_model: bool) -> None:
     columns = [
         Column(title="CALL", align="right"),
-        Column(title="MODEL"),
-        Column(title="PROVIDER"),
-        Column(title="API"),
         Column(title="EVENTS", align="right"),
         Column(title="IN", align="right"),
         Column(title="OUT", align="right"),
         Column(title="COST", align="right"),
         Column(title="OUTCOME"),
     ]
+    if with_model:
+        columns[1:1] = [Column(title="MODEL"), Column(title="PROVIDER"), Column(title="API")]
     rows = [
         [
             str(call.call_index),
-            call.model or "-",
-            call.provider or "-",
-            call.api or "-",
+            *(_model_of(call) if with_model else ()),
             f"{call.event_count:,}",
             "-" if call.usage is None else f"{call.usage.input:,}",
             "-" if call.usage is None else f"{call.usage.output:,}",
@@ -272,6 +283,8 @@ def verify(
     bad = [summary for summary in summaries if summary.error is not None]
     if as_json:
         _output.write_json({"recordings": [summary.to_json() for summary in summaries]})
+    elif not summaries:
+        _output.write_line(_NONE_YET)
     else:
         columns = [Column(title="ID"), Column(title="RESULT")]
         rows = [

@@ -79,8 +79,8 @@ def _require_answer(question: str, expected: str) -> None:
 @app.command(
     cls=Command,
     epilog=examples(
-        ("openprogram recordings prune --older-than-days 30 --dry-run", "see what would go"),
-        ("openprogram recordings prune --older-than-days 30", "asks, then deletes"),
+        ("openprogram recordings prune --older-than-days 30 --dry-run", "what would go"),
+        ("openprogram recordings prune --older-than-days 30", "asks first"),
     ),
 )
 def prune(

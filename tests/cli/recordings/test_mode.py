@@ -37,10 +37,22 @@ def test_status_with_broken_settings_says_blocked_and_exits_1(
     (state_dir / "config.json").chmod(0o600)
     ended = run_cli("recordings", "status")
     assert ended.exit_code == 1
-    assert "blocked" in ended.out
+    assert ended.out.startswith("Next start    blocked\n")
     assert "line 1, column" in ended.err
     document = json.loads(run_cli("recordings", "status", "--json").out)
     assert (document["valid"], document["mode"]) == (False, "blocked")
+
+
+def test_status_names_the_mode_that_cannot_be_honoured(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    path = write_recording("first")
+    run_cli("recordings", "replay", "first")
+    path.unlink()
+    ended = run_cli("recordings", "status")
+    assert ended.exit_code == 1
+    assert ended.out.startswith("Next start    blocked; the settings say replay\n")
+    assert "is not there" in ended.err
 
 
 def test_record_makes_the_file_and_says_what_is_next(run_cli: RunCli, state_dir: Path) -> None:

@@ -34,7 +34,7 @@ def test_list_is_newest_first_and_a_bad_file_hides_nothing(
     ended = run_cli("recordings", "list")
     head, *rows = ended.out.splitlines()
     assert ended.exit_code == 0
-    assert head.split() == ["ID", "CREATED", "CALLS", "EVENTS", "SIZE", "STATE"]
+    assert head.split() == ["ID", "CREATED", "CALLS", "SIZE", "STATE"]
     assert [row.split()[0] for row in rows] == ["bad", "new", "old"]
     assert "invalid: line 5:" in rows[0]
     assert "(invalid_json)" in rows[0]
@@ -63,10 +63,34 @@ def test_show_sums_up_each_call(run_cli: RunCli, write_recording: WriteRecording
     assert (ended.exit_code, ended.err) == (0, "")
     assert "2 calls, 2 events" in ended.out
     assert "$0.0246" in ended.out
-    assert ended.out.count("sample-1") == 2
+    assert ended.out.count("sample-1 from anthropic over anthropic-messages") == 1
+    assert ended.out.count("complete (stop)") == 2
+    assert all(len(line) <= 80 for line in ended.out.splitlines() if "File" not in line)
     document = json.loads(run_cli("recordings", "show", "first", "--json").out)
     assert [call["call_index"] for call in document["calls"]] == [0, 1]
     assert document["calls"][0]["usage"]["input"] == 12
+
+
+def test_show_names_the_models_call_by_call_when_there_are_several(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    path = write_recording("mixed", "a", "b")
+    path.write_text(path.read_text().replace('"id": "sample-1"', '"id": "sample-2"', 1))
+    out = run_cli("recordings", "show", "mixed").out
+    assert "Model " not in out
+    rows = [line.split() for line in out.splitlines() if "complete (" in line]
+    assert [row[:4] for row in rows] == [
+        ["0", "sample-2", "anthropic", "anthropic-messages"],
+        ["1", "sample-1", "anthropic", "anthropic-messages"],
+    ]
+
+
+def test_show_bounds_a_name_that_is_no_name(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    path = write_recording("long", "a")
+    path.write_text(path.read_text().replace('"id": "sample-1"', f'"id": "{"w" * 5000}"'))
+    assert "w" * 61 not in run_cli("recordings", "show", "long").out
 
 
 def test_show_of_an_unsound_file_shows_the_sound_part_and_exits_1(
@@ -136,6 +160,7 @@ def test_show_warns_of_an_open_file_elsewhere_and_leaves_its_mode(
 def test_verify_names_each_and_exits_1_for_a_bad_one(
     run_cli: RunCli, write_recording: WriteRecording
 ) -> None:
+    assert "No recordings yet" in run_cli("recordings", "verify").out
     write_recording("good")
     assert run_cli("recordings", "verify").exit_code == 0
     write_recording("bad", tail="{nonsense}\n")

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cli.conftest import RunCli
+
+
+@pytest.fixture
+def passed_on(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """Stand in for the terminal UI, and return the words that it was started with."""
+    seen: list[Sequence[str]] = []
+
+    def main(argv: Sequence[str]) -> int:
+        seen.append(argv)
+        return 2
+
+    monkeypatch.setattr("openprogram_recordings_tui.__main__.main", main)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], []),
+        (["first"], ["--", "first"]),
+        (["first", "--call", "0"], ["--call=0", "--", "first"]),
+        (["--path", "model.id", "first"], ["--path=model.id", "--", "first"]),
+        (["--mismatch", "--x", "--read-only"], ["--mismatch=--x", "--read-only"]),
+        (["--", "--help"], ["--", "--help"]),
+    ],
+)
+def test_words_reach_the_ui_as_what_they_were_meant(
+    run_cli: RunCli, passed_on: list[Sequence[str]], words: list[str], expected: list[str]
+) -> None:
+    assert run_cli("recordings", "tui", *words).exit_code == 2
+    assert passed_on == [expected]
+
+
+def test_what_is_wrong_never_reaches_the_ui(
+    run_cli: RunCli, passed_on: list[Sequence[str]]
+) -> None:
+    assert run_cli("recordings", "tui", "first", "--call", "x").exit_code == 2
+    assert run_cli("recordings", "tui", "first", "second").exit_code == 2
+    assert passed_on == []
+
+
+def test_its_help_does_not_load_the_ui() -> None:
+    code = (
+        "import sys; from openprogram.__main__ import main; main(['recordings', 'tui', '-h']);"
+        "print([n for n in sys.modules if n.startswith(('textual', 'openprogram_rec'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--mismatch ID" in done.stdout
+    assert done.stdout.endswith("[]\n")
+
+
+def test_without_a_terminal_the_list_is_printed(run_process: RunCli) -> None:
+    ended = run_process("recordings", "tui")
+    assert ended.exit_code == 2
+    assert "must be a terminal" in ended.err
+    assert ended.err.count("\n") == 1
