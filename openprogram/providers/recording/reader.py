@@ -161,7 +161,7 @@ class _Reading:
         if not is_blank(self.rest):
             reason = "the last row was not written to its end: it has no LF"
             raise RecordingFileError(self._path, "truncated_row", reason, self._line_number + 1)
-        missing = self._checker.first_without_end()
+        missing = min(self._checker.open_calls.items(), default=None)
         if missing is not None:
             call_index, call = missing
             reason = f"call {call_index} has no end; it was cut off, or is still running"

@@ -13,21 +13,27 @@ from typing import Any, Final, TypeAlias, TypeGuard, cast
 import msgspec
 
 from openprogram.errors import ascii_if_unprintable, quoted
+from openprogram.providers import types as t
 from openprogram.providers.recording import format as rules
 from openprogram.providers.recording.format import RowError
+from openprogram.providers.recording.open_calls import OpenCall
 from openprogram.providers.recording.ordinary_rows import NOT_ORDINARY, take_ordinary
 from openprogram.providers.recording.snapshots import DERIVED_KEY, DerivationChecker
 from openprogram.providers.recording.strict_events import event_type, ordinary_event_decoder
 
 Json: TypeAlias = dict[str, Any]
 
+_EVENT_START = b'{"type":"event","call_index":'
+_LONGEST_INDEX_DIGITS = 10
 _CLOSING_BRACE = ord("}")
+_DELTA_TYPES = (t.EventTextDelta, t.EventThinkingDelta, t.EventToolCallDelta)
+_TERMINAL_TYPES = (t.EventDone, t.EventError)
 _PLACE = re.compile(r"at `([^`]*)`")
 _SAFE_RULES = ("Expected `", "Object missing required field `")
 _SHOWN_CHARACTERS = 160
 
 
-class CheckedRow(msgspec.Struct, frozen=True):
+class CheckedRow(msgspec.Struct, frozen=True, gc=False):
     """One sound row, and where it is."""
 
     kind: str
@@ -38,31 +44,13 @@ class CheckedRow(msgspec.Struct, frozen=True):
     """Where its first byte is, in bytes."""
     length: int
     """Its size in bytes, LF included."""
-    call_index: int | None
+    call_index: int | None = None
     """The call it belongs to; None for the header."""
-    event_index: int | None
+    event_index: int | None = None
     """Of an event: its place in the call, from 0."""
-    value: Any
-    """Of a header or request: the whole row. Of an event: the typed event, a stub still a stub. Of
-    a call_end: the outcome."""
-
-
-class OpenCall:
-    """A call whose end has not come yet."""
-
-    __slots__ = ("checker", "event_count", "is_begun_before", "line_number", "prefix")
-
-    def __init__(self, call_index: int, line_number: int, *, is_begun_before: bool) -> None:
-        self.line_number = line_number
-        """Of its request; 0 when that was not read."""
-        self.event_count = 0
-        """How many events it has so far."""
-        self.is_begun_before = is_begun_before
-        """Whether its request, and perhaps some events, were not read."""
-        self.prefix = b'{"type":"event","call_index":%d,"event_index":%%d,"event":' % call_index
-        """How a writer begins the row of its next event, once the count is filled in."""
-        self.checker = None if is_begun_before else DerivationChecker()
-        """Judges its stubs; None as long as the snapshot that they rest on was not read."""
+    value: Any = None
+    """Of a header or request: the whole row. Of a `done` or `error` event: the typed event. Of a
+    call_end: the outcome. None for any other event."""
 
 
 class RowChecker:
@@ -85,7 +73,7 @@ class RowChecker:
         self._ended_before: set[int] = set()
         self._may_begin = is_appended
         self._set_version(rules.RECORDING_FORMAT_VERSION)
-        self._last: tuple[int, OpenCall] | None = None
+        self._last: OpenCall | None = None
 
     def check(self, line: bytes, line_number: int, offset: int) -> CheckedRow | None:
         """Take the next line.
@@ -101,47 +89,56 @@ class RowChecker:
         Raises:
             RowError: The line is no row that may stand here.
         """
-        if self._last is not None:
-            # Nearly every row is the next event of the call that had the row before.
-            call_index, call = self._last
-            prefix = call.prefix % call.event_count
-            if (
-                line.startswith(prefix)
-                and line[-1] == _CLOSING_BRACE
-                and not rules.is_too_deep(line)
-            ):
-                try:
-                    event = self._decode_event(line[len(prefix) : -1])
-                except NOT_ORDINARY:
-                    event = None
-                if event is not None:
-                    index = call.event_count
-                    self._take_event(call_index, call, event, getattr(event, DERIVED_KEY, None))
-                    return CheckedRow(
-                        "event", line_number, offset, len(line) + 1, call_index, index, event
-                    )
-        if rules.is_blank(line):
+        call = self._last
+        if call is not None and line.startswith(call.start) and call.is_next_delta(line):
+            # Most rows are this: one more delta in the form of the one before.
+            index = call.event_count
+            call.event_count = index + 1
+            return CheckedRow("event", line_number, offset, len(line) + 1, call.call_index, index)
+        if not line or rules.is_blank(line):
             return None
-        row = None if rules.is_too_deep(line) else take_ordinary(line, self._decode_event)
-        if row is None:
-            row = rules.decode_row(line)
-        kind, call_index, event_index, value = self._judge(row, line_number)
+        kind, call_index, event_index, value = self._check_other(line, line_number)
         return CheckedRow(kind, line_number, offset, len(line) + 1, call_index, event_index, value)
 
-    def first_without_end(self) -> tuple[int, OpenCall] | None:
-        """Find the lowest call that has no end.
+    def _check_other(
+        self, line: bytes, line_number: int
+    ) -> tuple[str, int | None, int | None, Any]:
+        if rules.is_too_deep(line):
+            return self._judge(rules.decode_row(line), line_number)
+        if line.startswith(_EVENT_START):
+            taken = self._next_event(line)
+            if taken is not None:
+                return taken
+        row = take_ordinary(line, self._decode_event) or rules.decode_row(line)
+        return self._judge(row, line_number)
 
-        Returns:
-            Its index and what is known of it; None when every call has one.
-        """
-        return min(self.open_calls.items(), default=None)
+    def _next_event(self, line: bytes) -> tuple[str, int, int, Any] | None:
+        """Take the next event of an open call, unless it is not ordinary."""
+        digits = line[len(_EVENT_START) : line.find(b",", len(_EVENT_START))]
+        if len(digits) > _LONGEST_INDEX_DIGITS or not digits.isdigit():
+            return None
+        call = self.open_calls.get(int(digits))
+        if call is None:
+            return None
+        index = call.event_count
+        prefix = call.event_prefix()
+        if not call.is_next_delta(line):
+            if not line.startswith(prefix) or line[-1] != _CLOSING_BRACE:
+                return None
+            try:
+                event = self._decode_event(line[len(prefix) : -1])
+            except NOT_ORDINARY:
+                return None
+            return self._take_event(call, event, getattr(event, DERIVED_KEY, None), line)
+        call.event_count = index + 1
+        self._last = call
+        return ("event", call.call_index, index, None)
 
     def _judge(self, row: Json, line_number: int) -> tuple[str, int | None, int | None, Any]:
-        kind = row.get("type")
         if not self._may_begin:
             self._take_header(row)
             return ("header", None, None, row)
-        match kind:
+        match row.get("type"):
             case "header":
                 raise RowError("duplicate_header", "there is a header already")
             case "request":
@@ -185,13 +182,11 @@ class RowChecker:
         if call_index != self.call_count:
             raise RowError("bad_call_index", f"the next request has to be call {self.call_count}")
         self.call_count += 1
-        call = OpenCall(call_index, line_number, is_begun_before=False)
-        self.open_calls[call_index] = call
-        self._last = (call_index, call)
+        self.open_calls[call_index] = OpenCall(call_index, line_number, is_begun_before=False)
         return call_index
 
     def _take_event_row(self, row: Json) -> tuple[str, int, int, Any]:
-        call_index, call = self._call_of(row, "call_ended", "an event follows the end of its call")
+        call = self._call_of(row, "call_ended", "an event follows the end of its call")
         event_index = row.get("event_index")
         if call.checker is None and not call.event_count and _is_index(event_index):
             call.event_count = event_index
@@ -199,24 +194,23 @@ class RowChecker:
             raise RowError(
                 "bad_event_index",
                 f"the next event of the call has to be {call.event_count}",
-                call_index=call_index,
+                call_index=call.call_index,
             )
         event = row.get("event")
         if isinstance(event, msgspec.Struct):
-            is_derived = getattr(event, DERIVED_KEY, None)
-        else:
-            is_derived = cast("Json", event).get(DERIVED_KEY) if isinstance(event, dict) else None
-            try:
-                event = msgspec.convert(event, self._event_type)
-            except (ValueError, RecursionError) as error:
-                reason = f"the event fits no type: {_without_values(str(error))}"
-                raise RowError("invalid_event", reason, call_index=call_index) from None
-        self._take_event(call_index, call, event, is_derived)
-        self._last = (call_index, call)
-        return ("event", call_index, event_index, event)
+            return self._take_event(call, event, getattr(event, DERIVED_KEY, None), b"")
+        is_derived = cast("Json", event).get(DERIVED_KEY) if isinstance(event, dict) else None
+        try:
+            event = msgspec.convert(event, self._event_type)
+        except (ValueError, RecursionError) as error:
+            reason = f"the event fits no type: {_without_values(str(error))}"
+            raise RowError("invalid_event", reason, call_index=call.call_index) from None
+        return self._take_event(call, event, is_derived, b"")
 
-    @staticmethod
-    def _take_event(call_index: int, call: OpenCall, event: Any, is_derived: object) -> None:
+    def _take_event(
+        self, call: OpenCall, event: Any, is_derived: object, line: bytes
+    ) -> tuple[str, int, int, Any]:
+        """Take a typed event; its index was found right."""
         if call.checker is None and is_derived is not True and hasattr(event, "partial"):
             call.checker = DerivationChecker()
         if call.checker is not None:
@@ -224,41 +218,49 @@ class RowChecker:
                 call.checker.check(event, is_derived=is_derived is True)
             except ValueError as error:
                 reason = ascii_if_unprintable(str(error))[:_SHOWN_CHARACTERS]
-                raise RowError("invalid_event", reason, call_index=call_index) from None
-        call.event_count += 1
+                raise RowError("invalid_event", reason, call_index=call.call_index) from None
+        if line and is_derived is True and isinstance(event, _DELTA_TYPES):
+            call.remember_delta(line)
+        else:
+            call.forget_delta()
+        index = call.event_count
+        call.event_count = index + 1
+        self._last = call
+        value = event if isinstance(event, _TERMINAL_TYPES) else None
+        return ("event", call.call_index, index, value)
 
     def _take_call_end(self, row: Json) -> tuple[int, str]:
-        call_index, call = self._call_of(row, "duplicate_call_end", "the call has an end already")
+        call = self._call_of(row, "duplicate_call_end", "the call has an end already")
         count = row.get("event_count")
         if not _is_index(count) or (count != call.event_count and not call.is_begun_before):
             raise RowError(
                 "wrong_event_count",
                 f"the call has {call.event_count} events",
-                call_index=call_index,
+                call_index=call.call_index,
             )
         outcome = row.get("outcome", "complete")
         if outcome not in rules.OUTCOMES:
             reason = f"an outcome is one of {', '.join(rules.OUTCOMES)}"
-            raise RowError("bad_outcome", reason, call_index=call_index)
-        del self.open_calls[call_index]
+            raise RowError("bad_outcome", reason, call_index=call.call_index)
+        del self.open_calls[call.call_index]
         self._last = None
         if call.is_begun_before:
-            self._ended_before.add(call_index)
-        return call_index, outcome
+            self._ended_before.add(call.call_index)
+        return call.call_index, outcome
 
-    def _call_of(self, row: Json, code_if_ended: str, reason_if_ended: str) -> tuple[int, OpenCall]:
+    def _call_of(self, row: Json, code_if_ended: str, reason_if_ended: str) -> OpenCall:
         call_index = row.get("call_index")
         if not _is_index(call_index):
             raise _bad_call_index()
         call = self.open_calls.get(call_index)
         if call is not None:
-            return call_index, call
+            return call
         if call_index >= self.call_count:
             raise RowError("unknown_call", "no request began this call")
         if call_index >= self._first_known or call_index in self._ended_before:
             raise RowError(code_if_ended, reason_if_ended, call_index=call_index)
         call = self.open_calls[call_index] = OpenCall(call_index, 0, is_begun_before=True)
-        return call_index, call
+        return call
 
 
 def _is_index(value: object) -> TypeGuard[int]:
@@ -274,4 +276,4 @@ def _without_values(message: str) -> str:
     place = _PLACE.search(message)
     where = f" at {place[1]}" if place else ""
     rule = message.partition(" - ")[0] if message.startswith(_SAFE_RULES) else "not allowed"
-    return f"{rule.lower()}{where}"
+    return f"{rule[:1].lower()}{rule[1:]}{where}"

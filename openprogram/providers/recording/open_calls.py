@@ -1,0 +1,104 @@
+"""What is known of a call whose end has not come yet."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from openprogram.providers.recording.snapshots import DerivationChecker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DELTA_HEAD = re.compile(
+    rb'\{"type":"(?:text|thinking|toolcall)_delta","content_index":\d+,"delta":'
+)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_decode_string: Callable[[bytes], str] = msgspec.json.Decoder(str).decode
+
+
+class OpenCall:
+    """A call whose end has not come yet.
+
+    Args:
+        call_index: From 0.
+        line_number: Of its request; 0 when that was not read.
+        is_begun_before: Whether its request, and perhaps some events, were not read.
+    """
+
+    __slots__ = (
+        "_delta_head",
+        "_delta_tail",
+        "call_index",
+        "checker",
+        "event_count",
+        "is_begun_before",
+        "line_number",
+        "start",
+    )
+
+    def __init__(self, call_index: int, line_number: int, *, is_begun_before: bool) -> None:
+        self.call_index = call_index
+        """From 0."""
+        self.line_number = line_number
+        """Of its request; 0 when that was not read."""
+        self.event_count = 0
+        """How many events it has so far."""
+        self.is_begun_before = is_begun_before
+        """Whether its request, and perhaps some events, were not read."""
+        self.start = b'{"type":"event","call_index":%d,' % call_index
+        """How the row of an event of it begins, as writers lay it out."""
+        self.checker = None if is_begun_before else DerivationChecker()
+        """Judges its stubs; None as long as the snapshot that they rest on was not read."""
+        self._delta_head = b""
+        self._delta_tail = b""
+
+    def is_next_delta(self, line: bytes) -> bool:
+        """Say whether a row is the next event, and but for its text the delta seen last.
+
+        Args:
+            line: A row that begins with `start`.
+
+        Returns:
+            True when it differs from a row that was validated in nothing but the event index,
+            which follows, and the text of its delta, which is one sound JSON string.
+        """
+        tail = self._delta_tail
+        if not tail or not line.endswith(tail):
+            return False
+        head = self._delta_head % self.event_count
+        if not line.startswith(head):
+            return False
+        try:
+            _decode_string(line[len(head) : -len(tail)])
+        except ValueError:
+            return False
+        return True
+
+    def remember_delta(self, line: bytes) -> None:
+        """Keep the form of a row for those that follow.
+
+        Args:
+            line: The row of the event taken last, whose snapshot is derived: such a delta changes
+                nothing in what may follow, so a second one of its form is as sound as it is.
+        """
+        prefix = self.event_prefix()
+        head = _DELTA_HEAD.match(line, len(prefix)) if line.startswith(prefix) else None
+        text = None if head is None else _STRING.match(line, head.end())
+        if head is not None and text is not None:
+            self._delta_head = self.start + b'"event_index":%d,"event":' + head[0]
+            self._delta_tail = line[text.end() :]
+
+    def event_prefix(self) -> bytes:
+        """Give all that stands before the event in the row of the next event.
+
+        Returns:
+            The bytes, as writers lay them out.
+        """
+        return self.start + b'"event_index":%d,"event":' % self.event_count
+
+    def forget_delta(self) -> None:
+        """Let no row pass by its form alone, because another kind of event came."""
+        self._delta_tail = b""
