@@ -1,0 +1,253 @@
+"""Describe a recording, sound or not. Pure: no lock, no change of mode, no settings.
+
+An inspection holds where everything is and no content, so it stays small whatever the file holds;
+`read_call` reads the content of one call.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from openprogram.errors import RecordingFileError
+from openprogram.providers import file_safety
+from openprogram.providers import types as t
+from openprogram.providers.events import final_message
+from openprogram.providers.recording.format import REDACTION_VERSION_IF_UNSAID
+from openprogram.providers.recording.reader import iterate_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from openprogram.providers.recording.reader import CheckedRow
+
+Json: TypeAlias = dict[str, Any]
+
+_METADATA_NAMES = ("recording_id", "created_at", "redaction_version")
+_TOKEN_CLASSES = ("input", "output", "cache_read", "cache_write")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderInspection:
+    """What the header says; its metadata is for display only, and believed by nobody."""
+
+    line_number: int
+    """The physical line, from 1."""
+    format_version: int
+    """1 or 2."""
+    recording_id: Any
+    """Any JSON value, null when it is not there."""
+    created_at: Any
+    """Likewise; a sound writer puts an RFC 3339 instant."""
+    redaction_version: Any
+    """Likewise; an integer."""
+    has_metadata: bool
+    """Whether any of these three is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallInspection:
+    """One call: what it was, how it went, and where it is."""
+
+    call_index: int
+    """From 0."""
+    provider: str | None
+    """As its request says, null when it does not."""
+    api: str | None
+    """Likewise: the wire protocol."""
+    model: str | None
+    """Likewise: the vendor's name of the model."""
+    event_count: int
+    """How many of its events were read."""
+    outcome: str | None
+    """`complete`, `error`, `cancelled` or `abandoned`; None when it has no end."""
+    stop_reason: str | None
+    """Of its last message; None when no `done` or `error` event came."""
+    usage: t.Usage | None
+    """Token counts of its last message, likewise."""
+    cost_usd: float | None
+    """What it cost, in USD; None when there is no usage, or a price is unknown."""
+    first_line_number: int
+    """The physical line of its request, from 1."""
+    last_line_number: int
+    """The physical line of its last row that was read."""
+    offset: int
+    """Where its request begins, in bytes."""
+    request_bytes: int
+    """How long the row of its request is, LF included."""
+    end_offset: int
+    """Just behind its last row that was read, in bytes; rows of other calls may stand between."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingInspection:
+    """One recording. Two are equal when their bytes are, whatever they are called."""
+
+    path: Path = field(compare=False)
+    """The file."""
+    size_bytes: int
+    """How much of it was there to read."""
+    header: HeaderInspection | None
+    """Its header; None when it has no sound one."""
+    calls: tuple[CallInspection, ...]
+    """Its calls; of a broken file, those that began before the fault."""
+    event_count: int
+    """How many events were read."""
+    error: RecordingFileError | None = field(compare=False)
+    """Why it is not sound; None when it is."""
+    _fault: tuple[object, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Errors compare by identity; what they say makes two inspections equal or not.
+        error = self.error
+        fault = () if error is None else (error.code, error.line_number, error.call_index)
+        object.__setattr__(self, "_fault", fault)
+
+    @property
+    def valid(self) -> bool:
+        """Whether the strict reader accepts it."""
+        return self.error is None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is valid and the outcome of every call is `complete`."""
+        return self.valid and all(call.outcome == "complete" for call in self.calls)
+
+    @property
+    def format_version(self) -> int | None:
+        """As the header says; None without a sound one."""
+        return None if self.header is None else self.header.format_version
+
+    @property
+    def redaction_version(self) -> int | None:
+        """By which rules secrets were removed; None when nobody can know."""
+        if self.header is None:
+            return None
+        version = self.header.redaction_version
+        if version is None:
+            return REDACTION_VERSION_IF_UNSAID
+        return version if type(version) is int else None
+
+    @property
+    def legacy(self) -> bool:
+        """Whether its header has no metadata, as older writers left it."""
+        return self.header is not None and not self.header.has_metadata
+
+
+def inspect_recording(path: Path) -> RecordingInspection:
+    """Describe a recording; of a broken one, all that comes before the fault.
+
+    Args:
+        path: The file; that it cannot be opened is described as well.
+
+    Returns:
+        What the strict reader found.
+    """
+    builder = _Builder()
+    size_bytes = 0
+    try:
+        fd = file_safety.open_recording_for_reading(path, require_private=False)
+        try:
+            size_bytes = os.fstat(fd).st_size
+            for row in iterate_rows(fd, path):
+                builder.add(row)
+        finally:
+            os.close(fd)
+    except RecordingFileError as error:
+        return builder.finish(path, size_bytes, error)
+    return builder.finish(path, size_bytes, None)
+
+
+class _Builder:
+    """Collects what the rows say."""
+
+    def __init__(self) -> None:
+        self._header: HeaderInspection | None = None
+        self._calls: list[Json] = []
+        self._prices: dict[int, Json] = {}
+        self._event_count = 0
+        # A long recording names the same few models again and again.
+        self._names: dict[str, str] = {}
+
+    def add(self, row: CheckedRow) -> None:
+        if row.kind == "event":
+            call = self._calls[cast("int", row.call_index)]
+            call["event_count"] += 1
+            self._event_count += 1
+            if row.value is not None:
+                self._end_message(call, row.value)
+        elif row.kind == "header":
+            self._header = _header(row)
+            return
+        elif row.kind == "request":
+            call = self._begin(row)
+        else:
+            call = self._calls[cast("int", row.call_index)]
+            call["outcome"] = row.value
+            self._prices.pop(call["call_index"], None)
+        call["last_line_number"] = row.line_number
+        call["end_offset"] = row.offset + row.length
+
+    def _begin(self, row: CheckedRow) -> Json:
+        model = cast("Json", row.value["model"])
+        call: Json = dict.fromkeys(_CALL_FIELD_NAMES)
+        call |= {
+            "call_index": row.call_index,
+            "provider": self._name(model.get("provider")),
+            "api": self._name(model.get("api")),
+            "model": self._name(model.get("id")),
+            "event_count": 0,
+            "first_line_number": row.line_number,
+            "offset": row.offset,
+            "request_bytes": row.length,
+        }
+        self._calls.append(call)
+        cost = model.get("cost")
+        self._prices[cast("int", row.call_index)] = (
+            cast("Json", cost) if isinstance(cost, dict) else {}
+        )
+        return call
+
+    def _name(self, value: object) -> str | None:
+        return self._names.setdefault(value, value) if isinstance(value, str) else None
+
+    def _end_message(self, call: Json, event: t.EventDone | t.EventError) -> None:
+        message = final_message(event)
+        call["stop_reason"] = message.stop_reason
+        call["usage"] = message.usage
+        prices = self._prices[call["call_index"]]
+        call["cost_usd"] = _cost_usd(message.usage, prices)
+
+    def finish(
+        self, path: Path, size_bytes: int, error: RecordingFileError | None
+    ) -> RecordingInspection:
+        return RecordingInspection(
+            path=path,
+            size_bytes=size_bytes,
+            header=self._header,
+            calls=tuple(CallInspection(**call) for call in self._calls),
+            event_count=self._event_count,
+            error=error,
+        )
+
+
+_CALL_FIELD_NAMES = tuple(each.name for each in fields(CallInspection))
+
+
+def _header(row: CheckedRow) -> HeaderInspection:
+    header = cast("Json", row.value)
+    return HeaderInspection(
+        line_number=row.line_number,
+        format_version=header["format_version"],
+        **{name: header.get(name) for name in _METADATA_NAMES},
+        has_metadata=any(name in header for name in _METADATA_NAMES),
+    )
+
+
+def _cost_usd(usage: t.Usage, prices: Json) -> float | None:
+    """Give the cost that was worked out; nought is believed only when every price was known."""
+    if usage.cost.total:
+        return usage.cost.total
+    counted = [name for name in _TOKEN_CLASSES if getattr(usage, name)]
+    return None if any(prices.get(name) is None for name in counted) else 0.0
