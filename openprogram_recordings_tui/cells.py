@@ -36,14 +36,17 @@ def cut(text: str, cells: int) -> str:
 
 
 def fit(text: str, cells: int) -> str:
-    """Clean a text and shorten it to a width, with an ellipsis where something is left out.
+    """Shorten a text to a width, with an ellipsis where something is left out.
+
+    The text stays raw, but for its tabs: what draws it cleans it. Width is judged as it will be
+    after cleaning.
 
     Args:
-        text: Any text.
+        text: Any text, of any length.
         cells: The most cells it may take.
 
     Returns:
-        Cleaned text of at most `cells` cells.
+        Its longest beginning of at most `cells` cells, whole clusters only.
 
     Example:
         >>> fit("recording", 6)
@@ -53,11 +56,35 @@ def fit(text: str, cells: int) -> str:
     """
     if cells <= 0:
         return ""
+    if text.isascii() and text[: cells + 1].isprintable():
+        return text if len(text) <= cells else text[: cells - 1] + ELLIPSIS
     bounded = cut(text, cells + 1)
-    cleaned = clean(bounded)
-    if len(bounded) == len(text) and cell_len(cleaned) <= cells:
-        return cleaned
-    return crop(cleaned, cells - 1) + ELLIPSIS
+    kept: list[str] = []
+    used = kept_count = 0
+    for piece, _, width in _measured(bounded):
+        used += width
+        if used > cells:
+            return "".join(kept[:kept_count]) + ELLIPSIS
+        kept.append(piece)
+        if used < cells:
+            kept_count = len(kept)
+    return "".join(kept) if len(bounded) == len(text) else "".join(kept[:kept_count]) + ELLIPSIS
+
+
+def width_of(text: str) -> int:
+    """Measure a text as it will be drawn.
+
+    Args:
+        text: Any text, already cut to about a screen.
+
+    Returns:
+        How many cells it takes once it is clean.
+
+    Example:
+        >>> width_of("a\x1b"), width_of("日\u200b")
+        (2, 10)
+    """
+    return len(text) if text.isascii() and text.isprintable() else cell_len(clean(text))
 
 
 def crop(cleaned: str, cells: int) -> str:
@@ -88,23 +115,23 @@ def crop(cleaned: str, cells: int) -> str:
     return cleaned
 
 
-def pad(cleaned: str, cells: int, *, align: str = "left") -> str:
-    """Fill a cleaned text with spaces up to a width.
+def pad(text: str, cells: int, *, align: str = "left") -> str:
+    """Fill a text with spaces up to a width.
 
     Args:
-        cleaned: Text that passed `clean` and is no wider than `cells`.
+        text: Any text that is no wider than `cells`, such as one that was made to fit.
         cells: The width.
         align: `left` or `right`.
 
     Returns:
-        Text of exactly `cells` cells.
+        Text of exactly `cells` cells once it is clean.
 
     Example:
         >>> pad("7", 3, align="right")
         '  7'
     """
-    fill = " " * (cells - cell_len(cleaned))
-    return fill + cleaned if align == "right" else cleaned + fill
+    fill = " " * (cells - width_of(text))
+    return fill + text if align == "right" else text + fill
 
 
 def wrap(text: str, cells: int, *, limit_lines: int) -> list[str]:

@@ -9,9 +9,9 @@ from textual.message import Message
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from openprogram.providers.inspection import RecordingInspection
     from openprogram.providers.mismatches import MismatchReport
 
+    from openprogram.providers.inspection import RecordingInspection
     from openprogram.providers.management import RecordingSummary
 
 

@@ -1,152 +1,31 @@
-"""One call as a conversation: what was there before, what is new, and the answer.
-
-Text is wrapped to the screen and bounded: a block shows its first lines and says how many more
-there are; going into it shows more.
-"""
+"""One call as a conversation: what was there before, what is new, and the answer."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from openprogram_recordings_tui.cells import wrap
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.lines import (
-    EMPTY_LINE,
-    Line,
-    LineSource,
-    Role,
-    Span,
-)
+from openprogram_recordings_tui.presentation.blocks import Block
+from openprogram_recordings_tui.presentation.lines import Line, Role, Span
 from openprogram_recordings_tui.presentation.marks import outcome_mark
-from openprogram_recordings_tui.presentation.values import Json, array_of, object_of, whole_of
+from openprogram_recordings_tui.presentation.values import (
+    Json,
+    array_of,
+    is_object,
+    object_of,
+    text_of,
+    whole_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-_CHARACTERS_SHOWN = 200_000
-_LINES_OPEN = 4000
-_LINES_FOLDED = {"thinking": 6, "system": 4, "tool": 14, "text": 80}
-
-
-@dataclass(slots=True, kw_only=True)
-class Block:
-    """One thing that was said, under a heading."""
-
-    heading: Line
-    """Who speaks, and what about."""
-    gutter: Role
-    """The colour of the bar beside it."""
-    text: str
-    """What was said; raw."""
-    role: Role = "text"
-    """How the text looks."""
-    folded_lines: int = 80
-    """How many lines are shown until someone asks for more."""
-    is_open: bool = False
-    """Whether someone asked for more."""
-    spans_of_lines: list[Line] = field(default_factory=list[Line])
-    """Lines instead of text, for what has a structure."""
-
-    def lines(self, width: int) -> Iterator[Line]:
-        """Draw the block.
-
-        Args:
-            width: In cells.
-
-        Yields:
-            Its heading, its lines with a bar beside them, and an empty line.
-        """
-        bar = Span(" ▌ ", self.gutter)
-        yield (bar, *self.heading)
-        limit = _LINES_OPEN if self.is_open else self.folded_lines
-        for line in self.spans_of_lines:
-            yield (bar, *line)
-        if self.text:
-            wrapped = wrap(self.text[:_CHARACTERS_SHOWN], max(width - 4, 8), limit_lines=limit)
-            for text in wrapped[:limit]:
-                yield (bar, Span(text, self.role))
-            if len(wrapped) > limit or len(self.text) > _CHARACTERS_SHOWN:
-                how = "the rest is in view 2" if self.is_open else "enter shows more"
-                yield (bar, Span(f"… {figures.count(len(self.text))} characters · {how}", "dim"))
-        yield EMPTY_LINE
-
-
-class ConversationLines(LineSource):
-    """The conversation of one call, a source of lines."""
-
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self._blocks = blocks
-        self._lines: list[Line] = []
-        self._owners: list[int] = []
-        self._width = 0
-
-    @property
-    def line_count(self) -> int:
-        """How many lines the blocks take at this width."""
-        return len(self._lines)
-
-    def line(self, index: int, width: int) -> Line:  # noqa: ARG002 - `reflow` was told the width
-        """Give one line.
-
-        Args:
-            index: From 0.
-            width: As last told to `reflow`.
-
-        Returns:
-            The line.
-        """
-        return self._lines[index]
-
-    def reflow(self, width: int) -> None:
-        """Wrap the blocks to a width.
-
-        Args:
-            width: In cells.
-        """
-        if width == self._width:
-            return
-        self._width = width
-        self._wrap()
-
-    def toggle(self, index: int) -> bool:
-        """Show more or less of the block at a line.
-
-        Args:
-            index: Of the line.
-
-        Returns:
-            Whether anything changed.
-        """
-        if not self._lines:
-            return False
-        block = self._blocks[self._owners[index]]
-        block.is_open = not block.is_open
-        before = len(self._lines)
-        self._wrap()
-        return len(self._lines) != before
-
-    def first_line_of(self, block_index: int) -> int:
-        """Find where a block begins.
-
-        Args:
-            block_index: From 0; negative counts from the end.
-
-        Returns:
-            Its first line.
-        """
-        if not self._blocks:
-            return 0
-        wanted = block_index % len(self._blocks)
-        return self._owners.index(wanted) if wanted in self._owners else 0
-
-    def _wrap(self) -> None:
-        self._lines, self._owners = [], []
-        for number, block in enumerate(self._blocks):
-            for line in block.lines(self._width):
-                self._lines.append(line)
-                self._owners.append(number)
+_FOLDED_LINES = {"thinking": 6, "system": 4, "tool": 14, "text": 80}
+_GIST_CHARACTERS = 200
+_ARGUMENTS_SHOWN = 40
+_ARGUMENT_NAME_CELLS = 24
+_ARGUMENT_CHARACTERS = 2000
 
 
 def conversation_of(
@@ -174,12 +53,11 @@ def conversation_of(
     if system:
         blocks.append(_plain_block("SYSTEM", "dim", str(system), "system", role="dim"))
     if 0 < known_message_count < len(messages):
-        earlier = [b for m in messages[:known_message_count] for b in _blocks_of(m)]
-        blocks.append(_folded(earlier, known_message_count))
+        blocks.append(_earlier(messages[:known_message_count]))
         messages = messages[known_message_count:]
     for message in messages:
-        blocks += _blocks_of(message)
-    return blocks + _answer_blocks(answer, outcome)
+        blocks += _message_blocks(message)
+    return [*blocks, *_answer_blocks(answer or {}), _end_block(answer or {}, outcome)]
 
 
 def shared_message_count(before: Mapping[str, Json], after: Mapping[str, Json]) -> int:
@@ -203,111 +81,147 @@ def shared_message_count(before: Mapping[str, Json], after: Mapping[str, Json]) 
 
 
 def first_words(request: Mapping[str, Json]) -> str | None:
-    """Find what the user said last in a request: what the call is about.
+    """Find what the user said first in a request: what a recording is about.
 
     Args:
         request: The request row.
 
     Returns:
-        The text; None when no user speaks in it.
+        The text, raw; None when no user speaks in it.
     """
-    messages = array_of(object_of(request.get("context")).get("messages"))
-    for message in reversed(messages):
+    for message in array_of(object_of(request.get("context")).get("messages")):
         fields = object_of(message)
         if fields.get("role") == "user":
             return _words_of(fields.get("content"))
     return None
 
 
-def _answer_blocks(answer: Mapping[str, Json] | None, outcome: str | None) -> list[Block]:
-    mark = outcome_mark(outcome)
-    if answer is None:
-        heading: Line = (Span("ANSWER  ", "assistant"), Span(f"{mark.sign} {mark.word}", mark.role))
-        return [Block(heading=heading, gutter="faint", text="nothing came", role="dim")]
-    usage = object_of(answer.get("usage"))
-    end: list[Span] = [Span(f"   {mark.sign} {mark.word}", mark.role)]
-    facts = [str(answer.get("stop_reason") or "")]
-    if usage:
-        facts.append(f"{figures.count(whole_of(usage.get('input')))} in")
-        facts.append(f"{figures.count(whole_of(usage.get('output')))} out")
-    end.append(Span("  " + " · ".join(fact for fact in facts if fact), "dim"))
-    blocks = _blocks_of({**answer, "role": "assistant"}, label="ANSWER")
-    if not blocks:
-        blocks = [_plain_block("ANSWER", "assistant", "", "text")]
-    blocks[0].heading = (*blocks[0].heading, *end)
+def gist_of(answer: Mapping[str, Json]) -> str | None:
+    """Say in a few words what an answer brought.
+
+    Args:
+        answer: An assistant message.
+
+    Returns:
+        Its tool call, else its text, else its error; raw and bounded. None for an empty one.
+    """
+    contents = [object_of(content) for content in array_of(answer.get("content"))]
+    calls = [content for content in contents if content.get("type") == "toolCall"]
+    if calls:
+        arguments = object_of(calls[0].get("arguments"))
+        first = next((_compact(value) for value in arguments.values()), "")
+        more = f" +{len(calls) - 1}" if len(calls) > 1 else ""
+        return f"→ {_compact(calls[0].get('name'))}{more} {first}"[:_GIST_CHARACTERS]
+    for content in contents:
+        text = text_of(content.get("text")).strip()
+        if text:
+            return text[:_GIST_CHARACTERS]
+    error = answer.get("error_message")
+    return None if not error else _compact(error)
+
+
+def _compact(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text[:_GIST_CHARACTERS]
+
+
+def _answer_blocks(answer: Mapping[str, Json]) -> list[Block]:
+    blocks = _message_blocks({**answer, "role": "assistant"}, label="ANSWER")
     error = answer.get("error_message")
     if error:
         blocks.append(_plain_block("ERROR", "bad", str(error), "text"))
     return blocks
 
 
-def _folded(blocks: Sequence[Block], message_count: int) -> Block:
-    words = figures.plural(message_count, "message")
-    heading: Line = (
-        Span("EARLIER ", "heading"),
-        Span(f"{words}, as in the call before", "dim"),
+def _end_block(answer: Mapping[str, Json], outcome: str | None) -> Block:
+    """Say how the call ended and what it took."""
+    mark = outcome_mark(outcome)
+    usage = object_of(answer.get("usage"))
+    facts = [str(answer.get("stop_reason") or "")]
+    if usage:
+        facts.append(f"{figures.count(whole_of(usage.get('input')))} in")
+        facts.append(f"{figures.count(whole_of(usage.get('output')))} out")
+        spent = object_of(usage.get("cost")).get("total")
+        facts.append(figures.cost(spent) if isinstance(spent, int | float) else "")
+    facts.append(str(answer.get("model") or ""))
+    words = " · ".join(fact for fact in facts if fact) if answer else "nothing came"
+    heading = (Span(f"{mark.sign} {mark.word}", mark.role), Span(f"   {words}", "dim"))
+    return Block(heading=heading, gutter=mark.role)
+
+
+def _earlier(messages: Sequence[Mapping[str, Json]]) -> Block:
+    words = f"{figures.plural(len(messages), 'message')} that the call before had too"
+    return Block(
+        heading=(Span("EARLIER  ", "heading"), Span(f"{words} · enter shows them", "dim")),
+        gutter="faint",
+        inner=[block for message in messages for block in _message_blocks(message)],
     )
-    lines: list[Line] = []
-    for block in blocks[:200]:
-        text = block.text.replace("\n", " ")[:300]
-        lines.append((*block.heading, Span("  "), Span(text, "dim")))
-    return Block(heading=heading, gutter="faint", text="", spans_of_lines=lines)
 
 
-def _blocks_of(message: Mapping[str, Json], *, label: str = "") -> list[Block]:
+def _message_blocks(message: Mapping[str, Json], *, label: str = "ASSISTANT") -> list[Block]:
     role = message.get("role")
     if role == "user":
         return [_plain_block("USER", "user", _words_of(message.get("content")), "text")]
     if role == "toolResult":
-        failed = message.get("is_error") is True
-        block = _plain_block(
-            "TOOL RESULT", "bad" if failed else "tool", _words_of(message.get("content")), "tool"
-        )
-        verdict = Span("  ✗ failed", "bad") if failed else Span("")
-        block.heading = (*block.heading, Span(f"  {message.get('tool_name')}", "text"), verdict)
-        return [block]
+        return [_result_block(message)]
     if role == "assistant":
         contents = array_of(message.get("content"))
-        return [_assistant_block(object_of(c), label or "ASSISTANT") for c in contents]
-    return [_plain_block(str(role or "?").upper(), "warning", json.dumps(message), "tool")]
+        return [_assistant_block(object_of(content), label) for content in contents]
+    text = json.dumps(message, ensure_ascii=False)
+    return [_plain_block(str(role or "?").upper(), "warning", text, "tool")]
+
+
+def _result_block(message: Mapping[str, Json]) -> Block:
+    has_failed = message.get("is_error") is True
+    gutter: Role = "bad" if has_failed else "tool"
+    block = _plain_block("TOOL RESULT", gutter, _words_of(message.get("content")), "tool")
+    verdict = (Span("  ✗ failed", "bad"),) if has_failed else ()
+    name = Span(f"  {message.get('tool_name')}", "strong")
+    block.heading = (*block.heading, name, *verdict)
+    return block
 
 
 def _assistant_block(content: Mapping[str, Json], label: str) -> Block:
     kind = content.get("type")
     if kind == "thinking":
-        text = str(content.get("thinking") or "")
+        text = text_of(content.get("thinking"))
         if content.get("redacted") is True:
             text = text or "(kept back by the vendor)"
         return _plain_block("THINKING", "thinking", text, "thinking", role="thinking")
     if kind == "toolCall":
-        arguments = content.get("arguments")
-        block = _plain_block("TOOL CALL", "tool", "", "tool")
-        block.heading = (
-            *block.heading,
-            Span(f"  {content.get('name')}", "strong"),
-            Span(f"  {content.get('id')}", "faint"),
-        )
-        block.spans_of_lines = _argument_lines(object_of(arguments))
-        return block
+        return _tool_call_block(content)
     if kind == "text":
-        return _plain_block(label, "assistant", str(content.get("text") or ""), "text")
+        return _plain_block(label, "assistant", text_of(content.get("text")), "text")
     return _plain_block(str(kind).upper(), "warning", _words_of([content]), "tool")
 
 
-_ARGUMENTS_SHOWN = 40
-_ARGUMENT_CHARACTERS = 2000
+def _tool_call_block(content: Mapping[str, Json]) -> Block:
+    arguments = object_of(content.get("arguments"))
+    heading = (
+        Span("TOOL CALL", "tool"),
+        Span(f"  {content.get('name')}", "strong"),
+        Span(f"  {content.get('id')}", "faint"),
+    )
+    whole = [f"{name}: {_written(value)}" for name, value in arguments.items()]
+    return Block(
+        heading=heading, gutter="tool", text="\n".join(whole), summary=_argument_lines(arguments)
+    )
 
 
 def _argument_lines(arguments: Mapping[str, Json]) -> list[Line]:
     names = list(arguments)[:_ARGUMENTS_SHOWN]
-    widest = max((len(name[:24]) for name in names), default=0)
+    widest = max((len(name[:_ARGUMENT_NAME_CELLS]) for name in names), default=0)
     lines: list[Line] = []
     for name in names:
-        value = arguments[name]
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        key = Span(f"{name[:24]:<{widest}}  ", "key")
-        lines.append((key, Span(text[:_ARGUMENT_CHARACTERS], "string")))
+        key = Span(f"{name[:_ARGUMENT_NAME_CELLS]:<{widest}}  ", "key")
+        lines.append((key, Span(_written(arguments[name])[:_ARGUMENT_CHARACTERS], "string")))
+    if len(arguments) > len(names):
+        lines.append((Span(f"… {len(arguments) - len(names):,} more", "dim"),))
     return lines
+
+
+def _written(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _plain_block(label: str, gutter: Role, text: str, kind: str, *, role: Role = "text") -> Block:
@@ -316,7 +230,7 @@ def _plain_block(label: str, gutter: Role, text: str, kind: str, *, role: Role =
         gutter=gutter,
         text=text,
         role=role,
-        folded_lines=_LINES_FOLDED[kind],
+        folded_lines=_FOLDED_LINES[kind],
     )
 
 
@@ -324,14 +238,13 @@ def _words_of(content: Json) -> str:
     """Give the text of a message; what is not text is named with its size."""
     if isinstance(content, str):
         return content
-    parts: list[str] = []
-    for item in array_of(content):
-        fields = object_of(item)
-        if fields.get("type") == "text":
-            parts.append(str(fields.get("text") or ""))
-        else:
-            data = fields.get("data")
-            byte_count = len(data) * 3 // 4 if isinstance(data, str) else None
-            kind = fields.get("mime_type") or fields.get("type")
-            parts.append(f"[{kind}, {figures.size(byte_count)}]")
-    return "\n".join(parts)
+    return "\n".join(_words_of_item(item) for item in array_of(content))
+
+
+def _words_of_item(item: Json) -> str:
+    fields = item if is_object(item) else {"type": item}
+    if fields.get("type") == "text":
+        return text_of(fields.get("text"))
+    data = fields.get("data")
+    size_bytes = len(data) * 3 // 4 if isinstance(data, str) else None
+    return f"[{fields.get('mime_type') or fields.get('type')}, {figures.size(size_bytes)}]"

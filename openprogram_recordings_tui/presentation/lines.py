@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from rich.cells import cell_len
-
-from openprogram_recordings_tui.cells import fit, pad
+from openprogram_recordings_tui.cells import ELLIPSIS, cut, fit, pad, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,6 +140,8 @@ class Column:
     """The word above it."""
     width: int
     """In cells; 0 takes what the others leave."""
+    least: int = 10
+    """In cells: what a column of width 0 wants at least."""
     align: Literal["left", "right"] = "left"
     """Where its content stands."""
     worth: int = 0
@@ -149,7 +149,6 @@ class Column:
 
 
 _GAP = "  "
-_NARROWEST_FLEXIBLE = 10
 
 
 def choose_columns(columns: Sequence[Column], width: int) -> list[tuple[int, int]]:
@@ -173,13 +172,12 @@ def choose_columns(columns: Sequence[Column], width: int) -> list[tuple[int, int
     while True:
         fixed = sum(columns[i].width for i in chosen) + len(_GAP) * (len(chosen) - 1)
         flexible = [i for i in chosen if columns[i].width == 0]
-        needed = fixed + _NARROWEST_FLEXIBLE * len(flexible)
+        needed = fixed + sum(columns[i].least for i in flexible)
         least = max(chosen, key=lambda i: columns[i].worth)
         if needed <= width or columns[least].worth == 0:
             break
         chosen.remove(least)
-    rest = max(width - fixed, _NARROWEST_FLEXIBLE)
-    return [(i, columns[i].width or rest) for i in chosen]
+    return [(i, columns[i].width or max(width - fixed, columns[i].least)) for i in chosen]
 
 
 def table_line(columns: Sequence[Column], cells: Sequence[Cell], width: int) -> Line:
@@ -228,7 +226,7 @@ def spread(left: Line, right: Line, width: int) -> Line:
     """
     right = shorten(right, width)
     room = width - cells_of(right)
-    shown = shorten(left, room - 1)
+    shown = shorten(left, max(room - 1, 0))
     return (*shown, Span(" " * (room - cells_of(shown))), *right)
 
 
@@ -236,30 +234,34 @@ def cells_of(line: Line) -> int:
     """Measure a line.
 
     Args:
-        line: Its spans, short and already fit for the screen.
+        line: Its spans, bounded in length.
 
     Returns:
         Its width in cells.
     """
-    return sum(cell_len(fit(span.text, 1000)) for span in line)
+    return sum(width_of(span.text) for span in line)
 
 
 def shorten(line: Line, width: int) -> Line:
     """Crop a line to a width, with an ellipsis where it is cut.
 
     Args:
-        line: Its spans.
+        line: Its spans; of any length.
         width: The most cells.
 
     Returns:
         Spans of at most that width.
     """
-    spans: list[Span] = []
+    bounded = tuple(Span(cut(span.text, width + 1), span.role) for span in line)
     room = width
-    for span in line:
-        shown = fit(span.text, max(room, 0))
-        if not shown:
+    if cells_of(bounded) <= room:
+        return bounded
+    kept: list[Span] = []
+    for span in bounded:
+        cells = width_of(span.text)
+        if cells >= room:
+            kept.append(Span(fit(f"{span.text}{ELLIPSIS}{ELLIPSIS}", room), span.role))
             break
-        spans.append(Span(shown, span.role))
-        room -= cell_len(shown)
-    return tuple(spans)
+        kept.append(span)
+        room -= cells
+    return tuple(kept)

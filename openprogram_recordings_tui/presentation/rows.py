@@ -47,12 +47,12 @@ _EVENT_COLUMNS = (
 _CALL_COLUMNS = (
     Column(title="", width=1),
     Column(title="#", width=4, align="right"),
-    Column(title="MODEL", width=0),
-    Column(title="EVENTS", width=6, align="right"),
-    Column(title="TOKENS", width=6, align="right", worth=1),
-    Column(title="COST", width=7, align="right", worth=3),
-    Column(title="ABOUT", width=28, worth=4),
-    Column(title="OUTCOME", width=9, worth=2),
+    Column(title="ANSWER", width=0, least=20),
+    Column(title="MODEL", width=20, worth=3),
+    Column(title="EVENTS", width=6, align="right", worth=2),
+    Column(title="TOKENS", width=6, align="right", worth=4),
+    Column(title="COST", width=7, align="right", worth=5),
+    Column(title="OUTCOME", width=9, worth=6),
 )
 
 
@@ -82,11 +82,11 @@ def call_line(row: CallRow, width: int) -> Line:
     cells = (
         Cell(row.mark.sign, row.mark.role),
         Cell(str(row.call_index), "dim"),
-        Cell(row.model or figures.NOTHING),
+        Cell(row.about or figures.NOTHING),
+        Cell(row.model or figures.NOTHING, "dim"),
         Cell(figures.count(row.event_count), "dim"),
         Cell(figures.count(row.token_count), "dim"),
         Cell(figures.cost(row.cost_usd), "dim"),
-        Cell(row.about or "", "dim"),
         Cell(row.mark.word, row.mark.role),
     )
     return (Span(" "), *table_line(_CALL_COLUMNS, cells, width - 2))
@@ -104,19 +104,23 @@ def call_heading(width: int) -> Line:
     return (Span(" "), *heading_line(_CALL_COLUMNS, width - 2))
 
 
-def event_line(event_index: int, event: Mapping[str, Json] | None, width: int) -> Line:
+def event_line(
+    event_index: int, event: Mapping[str, Json] | None, size_bytes: int, width: int
+) -> Line:
     """Draw an event of a stream.
 
     Args:
         event_index: Its number in the call.
-        event: The row's `event`; None when the row cannot be read.
+        event: The row's `event`; None when it cannot be read, or not for one line.
+        size_bytes: Of the row.
         width: In cells.
 
     Returns:
         Its row of the table.
     """
     if event is None:
-        name, role, block, text = "unreadable", "bad", "", ""
+        name, role, block = "not taken apart", "warning", ""
+        text = f"a row of {figures.size(size_bytes)}; enter goes to it"
     else:
         name = str(event.get("type"))
         role = EVENT_ROLES.get(name, "warning")

@@ -120,21 +120,21 @@ class TreeLines(LineSource):
         """
         return node_line(self._visible[index])
 
-    def toggle(self, index: int) -> bool:
+    def toggle(self, index: int) -> int | None:
         """Open or close a branch.
 
         Args:
             index: Of a visible node.
 
         Returns:
-            Whether anything changed.
+            The line of the branch; None when it is none.
         """
         node = self._visible[index]
         if not node.is_branch:
-            return False
+            return None
         node.is_open = not node.is_open
         self._flatten()
-        return True
+        return index
 
     def close_branch(self, index: int) -> int | None:
         """Close a branch, or find the branch that a node is in.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from openprogram.providers.inspection import inspect_recording
 from textual import on, work
 from textual.containers import Horizontal, Vertical
 from textual.worker import get_current_worker
 
 from openprogram.errors import OpenProgramError
+from openprogram.providers.inspection import inspect_recording
 from openprogram_recordings_tui.bindings import LIST_KEYS, RECORDING_KEYS, bindings_of
 from openprogram_recordings_tui.messages import (
     BackAsked,
@@ -19,8 +19,8 @@ from openprogram_recordings_tui.messages import (
     RowsFound,
 )
 from openprogram_recordings_tui.presentation import figures
+from openprogram_recordings_tui.presentation.blocks import ConversationLines
 from openprogram_recordings_tui.presentation.chrome import Tab, fault_banner
-from openprogram_recordings_tui.presentation.conversations import ConversationLines
 from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span, spread
 from openprogram_recordings_tui.presentation.rows import call_heading, event_heading
 from openprogram_recordings_tui.presentation.trees import TreeLines
@@ -215,9 +215,11 @@ class RecordingScreen(BaseScreen):
         """Fold or unfold; from an event go to its row."""
         source = self._detail.source
         if isinstance(source, ConversationLines | TreeLines):
-            if source.toggle(message.index):
+            line = source.toggle(message.index)
+            if line is not None:
                 self._detail.forget()
                 self._detail.update_count()
+                self._detail.move_to(line)
         elif isinstance(source, EventLines):
             self._cursors["raw"] = source.physical_row(message.index)
             self.action_view("raw")

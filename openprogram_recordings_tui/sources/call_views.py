@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from openprogram_recordings_tui.presentation import figures
+from openprogram_recordings_tui.presentation.blocks import ConversationLines
 from openprogram_recordings_tui.presentation.conversations import (
-    ConversationLines,
     conversation_of,
     shared_message_count,
 )

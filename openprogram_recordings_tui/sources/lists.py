@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from openprogram_recordings_tui.presentation.lines import Line, LineSource
 from openprogram_recordings_tui.presentation.rows import call_line, event_line, raw_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from openprogram_recordings_tui.sources.open_recording import OpenRecording
 
 _RAW_PREVIEW_BYTES = 4096
@@ -61,10 +59,10 @@ class EventLines(LineSource):
         Returns:
             Its row.
         """
-        row = self._recording.row(self._rows[index]) or {}
-        event: Any = row.get("event")
-        known = cast("Mapping[str, Any]", event) if isinstance(event, dict) else None
-        return event_line(index, known, width)
+        row = self._rows[index]
+        event = self._recording.event(row)
+        size_bytes = self._recording.index.length(row)
+        return event_line(index, event, size_bytes, width)
 
     def physical_row(self, index: int) -> int:
         """Say in which row of the file an event is.

@@ -5,18 +5,17 @@ It does not ask whether the file is sound, so a broken one opens as far as it go
 
 from __future__ import annotations
 
-import json
 from array import array
-from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from collections import OrderedDict
+from typing import TYPE_CHECKING
 
-import msgspec
 from openprogram.providers.row_index import RowIndex
-
-from openprogram_recordings_tui.presentation.conversations import first_words
+from openprogram_recordings_tui.presentation.conversations import gist_of
 from openprogram_recordings_tui.presentation.marks import OPEN_CALL_MARK, outcome_mark
 from openprogram_recordings_tui.presentation.rows import CallRow
 from openprogram_recordings_tui.presentation.values import Json, object_of
+from openprogram_recordings_tui.sources.answers import assemble_answer, whole_answer
+from openprogram_recordings_tui.sources.decoding import decode_event, decode_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +26,34 @@ if TYPE_CHECKING:
 LARGEST_PARSED_ROW_BYTES = 4_000_000
 """A row above this is shown as a bounded preview, and never parsed whole."""
 
-_ASSEMBLED_EVENTS = 20_000
+LARGEST_LISTED_ROW_BYTES = 500_000
+"""A row above this is not parsed for one line of a list: a screen holds fifty of them."""
+
+_KEPT_BYTES = 8_000_000
+_ASSEMBLED_EVENTS = 10_000
 _NO_ROWS: array[int] = array("I")
+
+
+class _RowCache:
+    """The rows decoded last, as many as fit a number of bytes."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[int, tuple[int, Mapping[str, Json] | None]] = OrderedDict()
+        self._used_bytes = 0
+
+    def get(
+        self, row: int, size_bytes: int, read: Callable[[], bytes]
+    ) -> Mapping[str, Json] | None:
+        """Give a row, decoded now or before."""
+        if row in self._rows:
+            self._rows.move_to_end(row)
+            return self._rows[row][1]
+        value = decode_row(read())
+        self._rows[row] = size_bytes, value
+        self._used_bytes += size_bytes
+        while self._used_bytes > _KEPT_BYTES and len(self._rows) > 1:
+            self._used_bytes -= self._rows.popitem(last=False)[1][0]
+        return value
 
 
 class OpenRecording:
@@ -45,7 +70,7 @@ class OpenRecording:
         self._event_rows: list[array[int]] = []
         self._end_rows: dict[int, int] = {}
         self._sorted_count = 0
-        self.row = lru_cache(maxsize=512)(self._read_row)
+        self._cache = _RowCache()
 
     @property
     def row_count(self) -> int:
@@ -154,8 +179,22 @@ class OpenRecording:
         if not rows:
             return None
         last = object_of((self.row(rows[-1]) or {}).get("event"))
-        message = object_of(last.get("message") or last.get("error"))
-        return message or self._assembled(rows)
+        return whole_answer(last) or assemble_answer(
+            self.event(row) or {} for row in rows[:_ASSEMBLED_EVENTS]
+        )
+
+    def event(self, row: int) -> Mapping[str, Json] | None:
+        """Read what a line shows of an event.
+
+        Args:
+            row: The row of the file, from 0.
+
+        Returns:
+            Fields of the event; None when it cannot be read, or is too large for a line.
+        """
+        if self.index.length(row) > LARGEST_LISTED_ROW_BYTES:
+            return None
+        return decode_event(self.index.read_row(row, limit_bytes=LARGEST_LISTED_ROW_BYTES))
 
     def call_row(self, call_index: int) -> CallRow:
         """Say what the list of calls shows of one.
@@ -167,8 +206,7 @@ class OpenRecording:
             What the strict reader found, or else what its own rows say.
         """
         known = self._inspected(call_index)
-        request = self.request(call_index) or {}
-        about = (first_words(request) or "").strip()[:200] or None
+        about = self._about(call_index)
         if known is not None:
             return CallRow(
                 call_index=call_index,
@@ -180,14 +218,28 @@ class OpenRecording:
                 mark=outcome_mark(known.outcome),
             )
         has_end = call_index in self._end_rows
-        model = object_of(request.get("model")).get("id")
         return CallRow(
             call_index=call_index,
-            model=str(model) if model is not None else None,
+            model=self._model(call_index),
             event_count=len(self.event_rows(call_index)),
             about=about,
             mark=outcome_mark(self.outcome(call_index)) if has_end else OPEN_CALL_MARK,
         )
+
+    def _about(self, call_index: int) -> str | None:
+        """Say in a few words what came of a call; only what is quickly read is looked at."""
+        rows = self.event_rows(call_index)
+        if not rows or self.index.length(rows[-1]) > LARGEST_LISTED_ROW_BYTES:
+            return None
+        last = object_of((self.row(rows[-1]) or {}).get("event"))
+        return gist_of(whole_answer(last) or {})
+
+    def _model(self, call_index: int) -> str | None:
+        row = self.request_row(call_index)
+        if row is None or self.index.length(row) > LARGEST_LISTED_ROW_BYTES:
+            return None
+        model = object_of((self.row(row) or {}).get("model")).get("id")
+        return None if model is None else str(model)
 
     def faulty_row(self) -> int | None:
         """Say at which row the strict reader stopped.
@@ -202,44 +254,20 @@ class OpenRecording:
         calls = () if self.inspection is None else self.inspection.calls
         return calls[call_index] if call_index < len(calls) else None
 
-    def _assembled(self, rows: Sequence[int]) -> Mapping[str, Json]:
-        blocks: dict[int, dict[str, Json]] = {}
-        for row in rows[:_ASSEMBLED_EVENTS]:
-            event = object_of((self._read_row(row) or {}).get("event"))
-            place, kind = event.get("content_index"), str(event.get("type"))
-            if not isinstance(place, int):
-                continue
-            block = blocks.setdefault(place, {"type": "text", "text": ""})
-            if kind == "toolcall_end":
-                blocks[place] = dict(object_of(event.get("tool_call")))
-            elif kind.startswith("thinking"):
-                block["type"] = "thinking"
-                block["thinking"] = block.get("thinking", "") + str(event.get("delta") or "")
-            elif isinstance(event.get("delta"), str):
-                block["text"] += event["delta"]
-        return {"content": [blocks[place] for place in sorted(blocks)]}
+    def row(self, row: int) -> Mapping[str, Json] | None:
+        """Read a row of the file.
 
-    def _read_row(self, row: int) -> Mapping[str, Json] | None:
-        if self.index.length(row) > LARGEST_PARSED_ROW_BYTES:
+        Args:
+            row: From 0.
+
+        Returns:
+            The object in it; None when it is none, or too large to be parsed.
+        """
+        size_bytes = self.index.length(row)
+        if size_bytes > LARGEST_PARSED_ROW_BYTES:
             return None
-        return decode(self.index.read_row(row, limit_bytes=LARGEST_PARSED_ROW_BYTES))
-
-
-def decode(line: bytes) -> Mapping[str, Json] | None:
-    """Decode a row leniently: whatever is an object will do.
-
-    Args:
-        line: The bytes of a row.
-
-    Returns:
-        The object; None for anything else.
-    """
-    try:
-        value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # Lone surrogates are refused above and may well stand in a recording.
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            return None
-    return cast("Mapping[str, Json]", value) if isinstance(value, dict) else None
+        return self._cache.get(
+            row,
+            size_bytes,
+            lambda: self.index.read_row(row, limit_bytes=LARGEST_PARSED_ROW_BYTES),
+        )
