@@ -7,9 +7,12 @@ them reads the raw row.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, cast, overload
 
 import msgspec
+
+if TYPE_CHECKING:
+    from types import UnionType
 
 T = TypeVar("T")
 
@@ -441,7 +444,11 @@ def to_wire(value: msgspec.Struct) -> dict[str, Any]:
     return cast("dict[str, Any]", msgspec.to_builtins(value))
 
 
-def from_wire(type_: type[T], data: Any) -> T:
+@overload
+def from_wire(type_: type[T], data: Any) -> T: ...
+@overload
+def from_wire(type_: UnionType, data: Any) -> Any: ...
+def from_wire(type_: Any, data: Any) -> Any:
     """Build a typed value from JSON values, and validate it.
 
     Args:

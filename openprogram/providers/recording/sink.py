@@ -1,0 +1,323 @@
+"""Where the rows of a recording go: one file, many threads and processes, nothing lost or torn.
+
+A sink holds a shared lock on the recording for its whole life, so that whoever wants to delete it
+sees a living writer, and an exclusive lock on the lock file beside it for each append. The call
+index is given under that lock from what others have appended since; the file is never read again
+from its start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from openprogram import _compat, _private_files
+from openprogram.errors import FileLockedError, RecordingFileError, RecordingWriteError
+from openprogram.providers import file_safety
+from openprogram.providers.recording.format import encode_header, encode_row
+from openprogram.providers.recording.leftovers import (
+    abandoned_rows,
+    is_without_writer,
+    move_torn_tail,
+    survey,
+)
+from openprogram.providers.recording.reader import survey_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from openprogram.providers.recording.call_rows import SnapshotForm
+    from openprogram.providers.recording.reader import Survey
+
+DEFAULT_LOCK_TIMEOUT_SECONDS = 30.0
+"""How long an append waits for other writers before it fails."""
+
+_log = logging.getLogger(__name__)
+
+
+class RecordingSink:
+    """An open recording to append to; one sink may serve any number of threads.
+
+    Args:
+        path: The recording; made with its header when it is not there yet.
+        snapshots: The form in which callers should write snapshots, for `RecordingProvider`.
+        lock_timeout_seconds: How long an append waits for other writers.
+
+    Raises:
+        RecordingFileError: What stands in the file is not a sound recording.
+        UnsafeFileError: The file breaks an ownership or link rule.
+        RecordingWriteError: The header cannot be written.
+        FileLockedError: Another process holds the file for longer than the limit.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        snapshots: SnapshotForm = "derived",
+        lock_timeout_seconds: float = DEFAULT_LOCK_TIMEOUT_SECONDS,
+    ) -> None:
+        self.path = file_safety.absolute_path(path)
+        """The recording, absolute."""
+        self.snapshots: SnapshotForm = snapshots
+        """How snapshots are written: `derived` or `full`."""
+        self.lock_timeout_seconds = lock_timeout_seconds
+        """How long an append waits for other writers, in seconds."""
+        self._thread_lock = threading.RLock()
+        self._descriptors: list[int] = []
+        self._close_descriptors = weakref.finalize(self, _close_all, self._descriptors)
+        self._owed_rows: dict[int, bytes] = {}
+        self._next_call_index = 0
+        self._end = 0
+        self._open()
+
+    def begin_call(self, request: dict[str, Any], *, timeout_seconds: float | None = None) -> int:
+        """Write a request row and give the call its place.
+
+        Args:
+            request: `model`, `context` and `options` as JSON values, secrets removed.
+            timeout_seconds: How long to wait for other writers; None means the sink's own limit.
+
+        Returns:
+            The call index.
+
+        Raises:
+            BlockingIOError: The limit passed while another writer held the file.
+            RecordingWriteError: The row could not be written; the file is as it was.
+        """
+        with self._exclusive(timeout_seconds):
+            self._catch_up()
+            index = self._next_call_index
+            row = encode_row({"type": "request", "call_index": index, **request})
+            self._append([row])
+            self._next_call_index = index + 1
+            return index
+
+    def append_rows(
+        self,
+        rows: Sequence[bytes],
+        *,
+        is_call_end: bool = False,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        """Append whole rows.
+
+        Args:
+            rows: Lines as `encode_row` makes them.
+            is_call_end: Whether the last row ends a call: the file is then synced to the disk.
+            timeout_seconds: How long to wait for other writers; None means the sink's own limit.
+
+        Raises:
+            BlockingIOError: The limit passed while another writer held the file.
+            RecordingWriteError: The rows could not be written; the file is as it was.
+        """
+        with self._exclusive(timeout_seconds):
+            self._catch_up()
+            self._append(rows)
+            if is_call_end:
+                self._sync()
+
+    def owe_call_end(self, call_index: int, row: bytes) -> None:
+        """Keep the last row of a call that could not be written, for the next append.
+
+        Args:
+            call_index: The call.
+            row: Its `call_end` row.
+        """
+        with self._thread_lock:
+            self._owed_rows[call_index] = row
+
+    def close(self) -> None:
+        """Let go of the file and its locks; a second call does nothing."""
+        with self._thread_lock:
+            if self._owed_rows and self._descriptors:
+                self._pay_owed_rows()
+            self._close_descriptors()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        opened = file_safety.open_recording_for_append(self.path, create=True)
+        self._descriptors.append(opened.fd)
+        self._identity = (opened.device, opened.inode)
+        self._process_id = os.getpid()
+        try:
+            self._descriptors.append(file_safety.open_lock_file(self.path))
+            with self._exclusive(None):
+                self._settle()
+        except BlockingIOError as error:
+            self.close()
+            raise FileLockedError(self.path, holder="another writer") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _settle(self) -> None:
+        """Write the header, or judge what stands in the file and set a dead writer's rest right."""
+        fd = self._descriptors[0]
+        is_alone = is_without_writer(fd)
+        self._check_identity()
+        rows: list[bytes] = []
+        size = os.fstat(fd).st_size
+        if size:
+            found = survey(self.path, fd)
+            self._set_torn_tail_aside(found)
+            if is_alone:
+                rows = abandoned_rows(self.path, found)
+            self._next_call_index = found.call_count
+            size = found.end
+        if not size:
+            rows = [encode_header(self.path.name.removesuffix(file_safety.SUFFIX))]
+        if rows:
+            self._append(rows)
+            self._sync()
+        self._end = os.fstat(fd).st_size
+        _compat.lock_shared(fd, timeout_seconds=self.lock_timeout_seconds)
+
+    @contextlib.contextmanager
+    def _exclusive(self, timeout_seconds: float | None) -> Generator[None]:
+        """Hold the thread lock and the row lock, or raise BlockingIOError at the limit."""
+        if os.getpid() != self._process_id:
+            self._reopen_after_fork()
+        limit = self.lock_timeout_seconds if timeout_seconds is None else timeout_seconds
+        started = time.monotonic()
+        if (
+            not self._thread_lock.acquire(timeout=limit)
+            if limit
+            else not (self._thread_lock.acquire(blocking=False))
+        ):
+            raise BlockingIOError(errno.EAGAIN, "another thread is writing")
+        try:
+            if not self._descriptors:
+                raise RecordingWriteError(self.path, "the sink is closed")
+            lock_fd = self._descriptors[1]
+            rest = max(0.0, limit - (time.monotonic() - started)) if limit else 0.0
+            _compat.lock_exclusive(lock_fd, timeout_seconds=rest)
+            try:
+                yield
+            finally:
+                _compat.unlock(lock_fd)
+        finally:
+            self._thread_lock.release()
+
+    def _reopen_after_fork(self) -> None:
+        # A forked child shares its parent's descriptors, and with them its locks; it needs its own.
+        # The thread lock may be held by a thread that does not exist here.
+        self._thread_lock = threading.RLock()
+        shared, self._descriptors = self._descriptors, []
+        self._close_descriptors.detach()
+        self._close_descriptors = weakref.finalize(self, _close_all, self._descriptors)
+        _close_all(shared)
+        self._owed_rows.clear()
+        identity = self._identity
+        opened = file_safety.open_recording_for_append(self.path, create=False)
+        self._descriptors.append(opened.fd)
+        self._process_id = os.getpid()
+        if identity != (opened.device, opened.inode):
+            raise RecordingWriteError(self.path, "another file stands in its place")
+        self._descriptors.append(file_safety.open_lock_file(self.path))
+        _compat.lock_shared(opened.fd, timeout_seconds=self.lock_timeout_seconds)
+
+    def _append(self, rows: Sequence[bytes]) -> None:
+        fd = self._descriptors[0]
+        start = os.fstat(fd).st_size
+        data = b"".join([*self._owed_rows.values(), *rows])
+        try:
+            _private_files.write_all(fd, data)
+        except OSError as error:
+            self._roll_back(start)
+            raise RecordingWriteError(
+                self.path, f"cannot write ({os.strerror(error.errno or 0)}); nothing was added"
+            ) from error
+        self._owed_rows.clear()
+        self._end = start + len(data)
+
+    def _roll_back(self, size_bytes: int) -> None:
+        fd = self._descriptors[0]
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, size_bytes)
+        if os.fstat(fd).st_size != size_bytes:
+            _log.error("a half-written row could not be taken back from %r", str(self.path))
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._descriptors[0])
+        except OSError as error:
+            raise RecordingWriteError(self.path, f"cannot sync ({error.strerror})") from error
+
+    def _check_identity(self) -> None:
+        try:
+            found = self.path.lstat()
+        except OSError as error:
+            raise RecordingWriteError(
+                self.path, "was removed or moved while it was being recorded"
+            ) from error
+        if (found.st_dev, found.st_ino) != self._identity:
+            raise RecordingWriteError(self.path, "was replaced while it was being recorded")
+
+    def _catch_up(self) -> None:
+        """Make sure that the file is the same, and read what others appended since, only that."""
+        self._check_identity()
+        fd = self._descriptors[0]
+        size = os.fstat(fd).st_size
+        if size == self._end:
+            return
+        if size < self._end:
+            raise RecordingWriteError(self.path, "was truncated while it was being recorded")
+        try:
+            news = survey_rows(
+                fd, self.path, offset=self._end, next_call_index=self._next_call_index
+            )
+        except RecordingFileError as error:
+            raise RecordingWriteError(
+                self.path, f"was changed by something else: {error.reason}"
+            ) from error
+        self._set_torn_tail_aside(news)
+        self._next_call_index = news.call_count
+        self._end = news.end
+
+    def _pay_owed_rows(self) -> None:
+        try:
+            self.append_rows([], is_call_end=True)
+        except (BlockingIOError, RecordingWriteError) as error:
+            # The next writer finds these calls without an end, and says that they were abandoned.
+            _log.warning(
+                "%d calls of %r stay without an end: %s",
+                len(self._owed_rows),
+                str(self.path),
+                error,
+            )
+
+    def _set_torn_tail_aside(self, found: Survey) -> None:
+        if not found.torn_bytes:
+            return
+        try:
+            move_torn_tail(self.path, self._descriptors[0], found)
+        except OSError as error:
+            raise RecordingWriteError(
+                self.path, f"cannot set its torn last row aside ({error.strerror})"
+            ) from error
+
+
+def _close_all(descriptors: list[int]) -> None:
+    while descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptors.pop())
