@@ -16,6 +16,7 @@ from typing import TextIO, cast
 import typer
 
 from openprogram import errors
+from openprogram.cli._mismatches import explain_mismatch
 from openprogram.cli._output import paint
 
 DONE = 0
@@ -98,12 +99,12 @@ def describe(error: BaseException) -> str:
         error: Whatever a command raised.
 
     Returns:
-        Lines of printable text; one, except for a mismatch with its hint.
+        Lines of printable text; one, except for a mismatch with its values and hints.
     """
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     if isinstance(error, errors.ReplayMismatch):
-        return "\n".join(_bounded(line) for line in str(error).split("\n"))
+        return "\n".join(explain_mismatch(error))
     if isinstance(error, errors.OpenProgramError):
         return _bounded(str(error))
     if isinstance(error, typer.TyperException):
@@ -157,7 +158,7 @@ def to_json(error: BaseException) -> dict[str, object]:
     return {
         "error": {
             "code": error.code if is_about_file else verdict_on(error).code,
-            "reason": error.reason if is_about_file else describe(error),
+            "reason": error.reason if is_about_file else describe(error).replace("\n", "; "),
             "line_number": error.line_number if is_about_file else None,
             "call_index": error.call_index if is_about_file else None,
         }
@@ -179,8 +180,14 @@ def report(error: BaseException) -> Verdict:
     head, *rest = describe(error).split("\n")
     say_error(head)
     for line in rest:
-        say(line)
+        say(line, style=_style_of(line))
     return verdict_on(error)
+
+
+def _style_of(line: str) -> str | None:
+    """Light what differs in a mismatch."""
+    marks = {"recorded": "green", "incoming": "red", "^": "dim"}
+    return next((style for mark, style in marks.items() if line.strip().startswith(mark)), None)
 
 
 def say_error(text: str) -> None:
