@@ -5,6 +5,7 @@ OpenProgramError                          base; its text never holds a secret or
   UnsafeFileError                         .path .rule
   FileLockedError                         .path
   InvalidSelectorError                    .selector .rule
+  MismatchReportError                     .path .reason
   RecordingError                          .path
     RecordingFileError                    .code .reason .line_number .call_index
     RecordingNotFoundError                no such recording
@@ -136,6 +137,17 @@ class InvalidSelectorError(OpenProgramError):
         self.selector = selector
         """The word as given."""
         self.rule = rule
+        """The rule it breaks, in words."""
+
+
+class MismatchReportError(OpenProgramError):
+    """A report of a failed replay is not there, is none, or could not be kept."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{quoted(str(path))}: {reason}")
+        self.path = path
+        """The file."""
+        self.reason = reason
         """The rule it breaks, in words."""
 
 
