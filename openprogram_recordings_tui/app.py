@@ -191,9 +191,12 @@ class RecordingsApp(App[None]):
         # late: comparison is not needed for first paint
         from openprogram_recordings_tui.screens.mismatch import MismatchScreen
 
-        self.push_screen(
-            MismatchScreen(message.report, self._status, is_read_only=self._is_read_only)
-        )
+        try:
+            screen = MismatchScreen(message.report, self._status, is_read_only=self._is_read_only)
+        except (OSError, OpenProgramError) as error:
+            self._say_failed("The mismatch report cannot be read", error)
+            return
+        self.push_screen(screen)
 
     @on(DeletionAsked)
     async def deletion_asked(self, message: DeletionAsked) -> None:
