@@ -11,7 +11,10 @@ import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NOW_AT = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The instant at which the demo is looked at."""
@@ -27,6 +30,8 @@ SYSTEM_PROMPT = (
     "You are a careful engineer working in a small repository. Read before you write, "
     "run the tests after each change, and say plainly what you did not check."
 )
+
+_NOTHING: dict[str, Any] = {"text": "", "thinking": "", "toolCall": {}}
 
 Rows = list[dict[str, Any]]
 
@@ -80,28 +85,42 @@ class Author:
         index = self.call_count
         self.call_count += 1
         self.rows.append({"type": "request", "call_index": index, **self.request()})
-        tools = any(block["type"] == "toolCall" for block in blocks)
-        message = self._message(list(blocks), "toolUse" if tools else "stop")
-        events: list[dict[str, Any]] = [{"type": "start"}]
-        for place, block in enumerate(blocks):
-            events += _block_events(place, block)
-        if outcome == "complete":
-            events.append({"type": "done", "reason": message["stop_reason"], "message": message})
-        elif outcome == "error":
+        asks_for_tools = any(block["type"] == "toolCall" for block in blocks)
+        message = self._message(list(blocks), "toolUse" if asks_for_tools else "stop")
+        events = list(self._events(blocks))
+        if outcome != "complete":
+            events = events[: len(events) // 2]
+            message["content"] = events[-1]["message_so_far"]
+        if outcome == "error":
             message |= {"stop_reason": "error", "error_message": "overloaded: try again later"}
-            events = events[: len(events) // 2]
             events.append({"type": "error", "reason": "error", "error": message})
-        else:
-            events = events[: len(events) // 2]
+        elif outcome == "complete":
+            events.append({"type": "done", "reason": message["stop_reason"], "message": message})
         for number, event in enumerate(events):
-            if event["type"] not in ("done", "error"):
-                event["partial"] = self._message([], "stop")
-                event["partial_derived"] = True
+            event.pop("message_so_far", None)
             row = {"type": "event", "call_index": index, "event_index": number, "event": event}
             self.rows.append(row)
         end = {"type": "call_end", "call_index": index, "event_count": len(events)}
         self.rows.append({**end, "outcome": outcome})
         self.messages.append(message)
+
+    def _events(self, blocks: tuple[dict[str, Any], ...]) -> Iterator[dict[str, Any]]:
+        """Stream blocks; a snapshot stands whole only where it cannot be told from the rest."""
+        so_far: list[dict[str, Any]] = []
+        yield {"type": "start", "partial": self._message([], "stop"), "message_so_far": []}
+        for place, block in enumerate(blocks):
+            so_far.append(_empty(block))
+            for event in _block_events(place, block):
+                if event["type"].endswith("_delta") and block["type"] != "toolCall":
+                    so_far[place][block["type"]] += event["delta"]
+                elif event["type"].endswith("_end"):
+                    so_far[place] = block
+                is_whole = event["type"] == "toolcall_start"
+                event["partial"] = self._message(list(so_far) if is_whole else [], "stop")
+                if not is_whole:
+                    event["partial_derived"] = True
+                event["message_so_far"] = [dict(each) for each in so_far]
+                yield event
 
     def request(self) -> dict[str, Any]:
         """Give the request that would go out now."""
@@ -198,6 +217,13 @@ def _tool(name: str, argument: str) -> dict[str, Any]:
             "properties": {argument: {"type": "string"}},
             "required": [argument],
         },
+    }
+
+
+def _empty(block: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **block,
+        "arguments" if block["type"] == "toolCall" else block["type"]: _NOTHING[block["type"]],
     }
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _REFUSED = 2
 _FAILED = 1
+_PLAIN_COLUMNS = 105
+"""What a row of the plain table takes besides the name, in cells: nothing is left out of it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,17 +88,19 @@ def _print_table() -> None:
     from openprogram.errors import OpenProgramError
     from openprogram.providers.management import list_recordings
     from openprogram_recordings_tui.app import utc_now
-    from openprogram_recordings_tui.presentation.recordings import RecordingLines
+    from openprogram_recordings_tui.cells import width_of
+    from openprogram_recordings_tui.presentation.recordings import RecordingLines, name_of
+    from openprogram_recordings_tui.text import clean
 
     try:
         lines = RecordingLines(list_recordings(), utc_now())
     except (OSError, OpenProgramError) as error:
         _say(f"openprogram recordings tui: {error}")
         return
-    width = 100
+    width = _PLAIN_COLUMNS + max((width_of(name_of(s)) for s in lines.summaries), default=0)
     heading = lines.heading(width)
     for line in (heading, *(lines.line(i, width) for i in range(lines.line_count))):
-        sys.stdout.write("".join(span.text for span in line).rstrip() + "\n")
+        sys.stdout.write("".join(clean(span.text) for span in line).rstrip() + "\n")
 
 
 def _say(words: str) -> None:

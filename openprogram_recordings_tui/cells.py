@@ -72,7 +72,7 @@ def fit(text: str, cells: int) -> str:
 
 
 def width_of(text: str) -> int:
-    """Measure a text as it will be drawn.
+    r"""Measure a text as it will be drawn.
 
     Args:
         text: Any text, already cut to about a screen.

@@ -165,6 +165,8 @@ def plain_theme() -> Theme:
             "accent-ink": default,
             "cursor": default,
             "cursor-blurred": default,
+            "ansi-background": default,
+            "ansi-foreground": default,
         },
     )
 
