@@ -14,6 +14,11 @@ from openprogram.errors import RecordingFileError
 from openprogram.providers import file_safety
 from openprogram.providers import types as t
 from openprogram.providers.events import final_message
+from openprogram.providers.inspected_calls import CallInspection as CallInspection
+from openprogram.providers.inspected_calls import EventInspection as EventInspection
+from openprogram.providers.inspected_calls import RecordedCall as RecordedCall
+from openprogram.providers.inspected_calls import first_user_text as first_user_text
+from openprogram.providers.inspected_calls import read_call as read_call
 from openprogram.providers.recording.format import REDACTION_VERSION_IF_UNSAID
 from openprogram.providers.recording.reader import iterate_rows
 
@@ -44,40 +49,6 @@ class HeaderInspection:
     """Likewise; an integer."""
     has_metadata: bool
     """Whether any of these three is there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallInspection:
-    """One call: what it was, how it went, and where it is."""
-
-    call_index: int
-    """From 0."""
-    provider: str | None
-    """As its request says, null when it does not."""
-    api: str | None
-    """Likewise: the wire protocol."""
-    model: str | None
-    """Likewise: the vendor's name of the model."""
-    event_count: int
-    """How many of its events were read."""
-    outcome: str | None
-    """`complete`, `error`, `cancelled` or `abandoned`; None when it has no end."""
-    stop_reason: str | None
-    """Of its last message; None when no `done` or `error` event came."""
-    usage: t.Usage | None
-    """Token counts of its last message, likewise."""
-    cost_usd: float | None
-    """What it cost, in USD; None when there is no usage, or a price is unknown."""
-    first_line_number: int
-    """The physical line of its request, from 1."""
-    last_line_number: int
-    """The physical line of its last row that was read."""
-    offset: int
-    """Where its request begins, in bytes."""
-    request_bytes: int
-    """How long the row of its request is, LF included."""
-    end_offset: int
-    """Just behind its last row that was read, in bytes; rows of other calls may stand between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
