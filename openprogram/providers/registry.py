@@ -1,0 +1,164 @@
+"""Which provider and model a program talks to: plain metadata, and the choice between them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast
+
+from openprogram.auth.resolver import environment_variable_for, resolve_api_key
+from openprogram.errors import (
+    ConfigError,
+    CredentialMissingError,
+    ProviderBlockedError,
+    ProviderError,
+    quoted,
+)
+from openprogram.providers import types as t
+from openprogram.providers.initialization import initialize_provider_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from openprogram.config import Settings
+    from openprogram.providers.activation import RuntimeMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderMetadata:
+    """What is known of a provider without asking it, its vendor or the disk."""
+
+    model_namespace: str
+    """The provider's name inside `Model.provider`."""
+    api: str
+    """The wire protocol that it speaks."""
+    base_url: str
+    """Where it is, as its documentation writes it."""
+    base_url_variable: str
+    """The environment variable that puts another place before `base_url`."""
+    default_model: str
+    """The model when nobody chooses one."""
+    input: tuple[t.Modality, ...] = ("text",)
+    """What its models can read."""
+
+
+PROVIDERS: Final[Mapping[str, ProviderMetadata]] = MappingProxyType(
+    {
+        "anthropic": ProviderMetadata(
+            model_namespace="anthropic",
+            api="anthropic-messages",
+            base_url="https://api.anthropic.com",
+            base_url_variable="OPENPROGRAM_ANTHROPIC_BASE_URL",
+            default_model="claude-sonnet-4-5",
+            input=("text", "image"),
+        ),
+    }
+)
+"""Every provider that can be chosen by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """A model to talk to, and how calls are made in this process."""
+
+    model: t.Model
+    """Who answers."""
+    mode: RuntimeMode
+    """What this process does with provider calls."""
+    options: t.SimpleStreamOptions = field(repr=False)
+    """Options to start from; they hold the key that was given explicitly, if one was."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What one place says about who shall answer; empty words say nothing."""
+
+    provider: str
+    model: str
+
+
+def create_runtime(
+    provider: str | None = None, model: str | None = None, api_key: str | None = None
+) -> Runtime:
+    """Choose who answers.
+
+    An explicit choice comes first, then `AGENTIC_PROVIDER` and `AGENTIC_MODEL`, then the settings
+    `default_provider` and `default_model` as they were when the runtime started, then the first
+    provider that has a credential. A place that names another provider than the chosen one has no
+    say about the model. In a replay no credential is looked for: somebody must name the provider.
+
+    Args:
+        provider: One of `PROVIDERS`.
+        model: The vendor's name of the model.
+        api_key: A key to use instead of the stored one.
+
+    Returns:
+        The model, and options that hold the key if one was given.
+
+    Raises:
+        ProviderRuntimeInitializationError: The runtime could not start.
+        ProviderBlockedError: The settings of recording and replay cannot be honoured.
+        ConfigError: The settings are not what they should be, or a replay has no provider chosen.
+        CredentialMissingError: No provider is chosen, and none has a credential.
+        ProviderError: There is no provider of this name.
+    """
+    snapshot = initialize_provider_runtime()
+    if snapshot.mode == "blocked":
+        raise ProviderBlockedError(snapshot.reason or "the reason was not kept")
+    explicit = _Choice(provider or "", model or "")
+    choices = partial(_iterate_choices, explicit, snapshot.settings)
+    name = next((choice.provider for choice in choices() if choice.provider), "")
+    if not name:
+        name = _require_choice() if snapshot.mode == "replay" else _detect_provider(api_key)
+    metadata = PROVIDERS.get(name)
+    if metadata is None:
+        known = ", ".join(PROVIDERS)
+        raise ProviderError(f"provider {quoted(name)}: no such provider; choose one of {known}")
+    model_id = next(
+        (choice.model for choice in choices() if choice.model and choice.provider in {"", name}),
+        metadata.default_model,
+    )
+    return Runtime(
+        model=_model_of(metadata, model_id),
+        mode=snapshot.mode,
+        options=t.SimpleStreamOptions(api_key=api_key),
+    )
+
+
+def _iterate_choices(explicit: _Choice, settings: Settings | None) -> Iterator[_Choice]:
+    """Go from the strongest place to the weakest; settings that are not asked raise nothing."""
+    yield explicit
+    yield _Choice(os.environ.get("AGENTIC_PROVIDER", ""), os.environ.get("AGENTIC_MODEL", ""))
+    if settings is not None:
+        names = (settings.get("default_provider"), settings.get("default_model"))
+        yield _Choice(*cast("tuple[str, str]", names))
+
+
+def _require_choice() -> str:
+    raise ConfigError(
+        "a replay takes no provider by guess: name it with --provider, AGENTIC_PROVIDER "
+        "or the setting default_provider",
+        key="default_provider",
+    )
+
+
+def _detect_provider(api_key: str | None) -> str:
+    """Find the first provider that could be called; looks at credentials, never at a network."""
+    for name, metadata in PROVIDERS.items():
+        if resolve_api_key(metadata.model_namespace, api_key):
+            return name
+    first = next(iter(PROVIDERS))
+    raise CredentialMissingError(first, environment_variable=environment_variable_for(first))
+
+
+def _model_of(metadata: ProviderMetadata, model_id: str) -> t.Model:
+    return t.Model(
+        id=model_id,
+        name=model_id,
+        api=metadata.api,
+        provider=metadata.model_namespace,
+        base_url=os.environ.get(metadata.base_url_variable) or metadata.base_url,
+        input=list(metadata.input),
+    )
