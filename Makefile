@@ -38,8 +38,8 @@ format: $(DEV) ## Put every file into the project's format
 screenshots: $(TEST) ## Draw every screen anew into screenshots/
 	$(BIN)/python examples/take_screenshots.py
 
-bench: $(DEV) ## Measure, as ratios, into benchmarks/results.json
-	$(BIN)/python benchmarks/run_all.py
+bench: $(DEV) ## Measure: each figure beside its floor, as a ratio
+	@set -e; for each in benchmarks/bench_*.py; do echo "== $$each"; $(BIN)/python "$$each"; done
 
 lock: $(DEV) ## Resolve the ranges of pyproject.toml anew into lock/
 	$(BIN)/python lock/resolve.py
