@@ -8,9 +8,7 @@ Importing it starts nothing: each name below loads its module when it is first a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from openprogram._lazy_names import serve_lazily
+from openprogram._lazy_names import TYPE_CHECKING, serve_lazily
 
 if TYPE_CHECKING:
     from openprogram.errors import ProviderRuntimeInitializationError
