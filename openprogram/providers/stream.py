@@ -14,11 +14,11 @@ from openprogram.providers.api_registry import get_api_provider
 from openprogram.providers.events import final_message, is_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 
     from openprogram.providers._registry import ApiProvider
 
-    Events = AsyncIterator[t.AssistantMessageEvent]
+    Events = AsyncGenerator[t.AssistantMessageEvent, None]
 
 _Options = TypeVar("_Options", bound=t.StreamOptions)
 
@@ -27,7 +27,7 @@ _CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goo
 
 def stream(
     model: t.Model, context: t.Context, options: t.StreamOptions | None = None
-) -> AsyncIterator[t.AssistantMessageEvent]:
+) -> AsyncGenerator[t.AssistantMessageEvent, None]:
     """Stream an answer.
 
     The provider is found by `model.api`; the first call of a process initializes the runtime. A key
@@ -51,12 +51,12 @@ def stream(
     """
     provider = get_api_provider(model.api)
     filled = _fill_key(provider, model, options or t.StreamOptions())
-    return _as_iterator(provider.stream(model, context, filled))
+    return _iterate(provider.stream(model, context, filled))
 
 
 def stream_simple(
     model: t.Model, context: t.Context, options: t.SimpleStreamOptions | None = None
-) -> AsyncIterator[t.AssistantMessageEvent]:
+) -> AsyncGenerator[t.AssistantMessageEvent, None]:
     """Stream an answer, with reasoning in words that hold for every vendor; see `stream`.
 
     Args:
@@ -69,7 +69,7 @@ def stream_simple(
     """
     provider = get_api_provider(model.api)
     filled = _fill_key(provider, model, options or t.SimpleStreamOptions())
-    return _as_iterator(provider.stream_simple(model, context, filled))
+    return _iterate(provider.stream_simple(model, context, filled))
 
 
 async def complete(
@@ -124,15 +124,11 @@ def _carries_credential(headers: dict[str, str] | None) -> bool:
     return any(name.lower() in _CREDENTIAL_HEADERS for name in headers or ())
 
 
-def _as_iterator(source: Any) -> Events:
-    """Take what a provider returns; one whose method is a coroutine function is served too."""
+async def _iterate(source: Any) -> Events:
+    """Pass a provider's events on; its method may be a coroutine function too."""
+    events = cast("AsyncIterator[t.AssistantMessageEvent]", source)
     if inspect.isawaitable(source):
-        return _await_first(cast("Awaitable[Events]", source))
-    return cast("Events", source)
-
-
-async def _await_first(source: Awaitable[Events]) -> Events:
-    events = await source
+        events = await cast("Awaitable[AsyncIterator[t.AssistantMessageEvent]]", source)
     try:
         async for event in events:
             yield event

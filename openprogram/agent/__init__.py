@@ -1,0 +1,1 @@
+"""An agent: a model that may use tools until it has an answer."""
