@@ -10,6 +10,7 @@ import pytest
 import recording_files as files
 from openprogram.errors import RecordingFileError
 from openprogram.providers import types as t
+from openprogram.providers.recording.format import MAX_NESTING_DEPTH
 from openprogram.providers.recording.reader import validate_recording
 
 if TYPE_CHECKING:
@@ -326,3 +327,31 @@ def test_no_value_of_the_file_is_told_in_an_error(tmp_path: Path):
         assert secret not in str(caught.value)
         assert str(caught.value).isprintable()
         assert len(caught.value.reason) < 300
+
+
+@pytest.mark.parametrize("layout", files.LAYOUTS)
+@pytest.mark.parametrize(("kind", "outer_depth"), [("request", 3), ("event", 4)])
+def test_rows_nest_so_deep_and_no_deeper(
+    tmp_path: Path, layout: Callable[[Row], bytes], kind: str, outer_depth: int
+):
+    rows = [files.HEADER, *files.call_rows(0, files.tool_events())]
+    for depth, expected in [(MAX_NESTING_DEPTH, None), (MAX_NESTING_DEPTH + 1, "invalid_json")]:
+        value: Any = 1
+        for _ in range(depth - outer_depth):
+            value = [value]
+        if kind == "request":
+            rows[1]["options"]["metadata"] = {"a": value}
+        else:
+            rows[5]["event"]["tool_call"]["arguments"] = {"a": value}
+        found = files.fault_of(tmp_path, files.encoded(rows, layout))
+        assert (found and found[0]) == expected
+
+
+@pytest.mark.parametrize("layout", files.LAYOUTS)
+def test_a_row_ends_with_its_own_bracket(tmp_path: Path, layout: Callable[[Row], bytes]):
+    rows = [files.HEADER, *files.call_rows(0, files.text_events("a", "b"))]
+    lines = files.encoded(rows, layout).splitlines(keepends=True)
+    for at in range(1, len(lines)):
+        for end in (b"]", b"", b"}}", b"}x", b"},"):
+            broken = [*lines[:at], lines[at][:-2] + end + b"\n", *lines[at + 1 :]]
+            assert files.fault_of(tmp_path, b"".join(broken)) == ("invalid_json", at + 1, None)
