@@ -31,6 +31,9 @@ SYSTEM_PROMPT = (
     "run the tests after each change, and say plainly what you did not check."
 )
 
+_FLAKY_RESULT = 6
+"""Which message of the flaky test's fifth call tells how the tests went."""
+
 _NOTHING: dict[str, Any] = {"text": "", "thinking": "", "toolCall": {}}
 
 Rows = list[dict[str, Any]]
@@ -337,6 +340,7 @@ def write_state(state: Path) -> None:
     for author in _authors():
         author.write(recordings)
     _break(recordings)
+    _report_mismatches(state)
     settings = {"record_replay": {"mode": "replay", "file": "fix-flaky-test"}}
     (state / "config.json").write_text(json.dumps(settings))
     (state / "config.json").chmod(0o600)
@@ -380,16 +384,80 @@ def _break(recordings: Path) -> None:
 
 
 def mismatch_requests() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the two requests of the demo's mismatch: recorded, and incoming."""
+    """Give the two requests of the demo's first mismatch: recorded, and incoming."""
     rows = [row for row in flaky_test().rows if row["type"] == "request"]
     recorded = {name: rows[4][name] for name in ("model", "context", "options")}
     incoming = json.loads(json.dumps(recorded))
-    result = incoming["context"]["messages"][-2]["content"][0]
-    result["text"] = "exit 1: 11 failed, 29 passed in 0.64s"
+    incoming["context"]["messages"][_FLAKY_RESULT]["content"][0]["text"] = (
+        "exit 1: 11 failed, 29 passed in 0.64s"
+    )
     incoming["options"]["temperature"] = 0.7
     incoming["options"]["headers"]["x-trace"] = "on"
     del incoming["context"]["tools"][1]
     return recorded, incoming
+
+
+def _report_mismatches(state: Path) -> None:
+    """Write the reports of three replays that went another way."""
+    directory = state / "mismatches"
+    directory.mkdir(mode=0o700)
+    recorded, incoming = mismatch_requests()
+    other_model, other_header = json.loads(json.dumps([recorded, recorded]))
+    other_model["model"]["id"] = "claude-opus-4-5"
+    other_header["options"]["headers"][HOSTILE_TEXT] = HOSTILE_TEXT
+    _write_report(
+        directory,
+        age=timedelta(minutes=3),
+        call=("fix-flaky-test", 4),
+        field_path=f"context.messages[{_FLAKY_RESULT}].content[0].text",
+        values=tuple(
+            request["context"]["messages"][_FLAKY_RESULT]["content"][0]["text"]
+            for request in (recorded, incoming)
+        ),
+        requests=(recorded, incoming),
+    )
+    _write_report(
+        directory,
+        age=timedelta(hours=2),
+        call=("review-pull-request", 0),
+        field_path="model.id",
+        values=(recorded["model"]["id"], other_model["model"]["id"]),
+        requests=(recorded, other_model),
+    )
+    _write_report(
+        directory,
+        age=timedelta(hours=5),
+        call=("hostile", 1),
+        field_path=f"options.headers[{json.dumps(HOSTILE_TEXT)}]",
+        values=(None, HOSTILE_TEXT),
+        requests=(recorded, other_header),
+    )
+
+
+def _write_report(
+    directory: Path,
+    *,
+    age: timedelta,
+    call: tuple[str, int],
+    field_path: str,
+    values: tuple[Any, ...],
+    requests: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    created_at = NOW_AT - age
+    recorded, incoming = ({} if value is None else {"value": value} for value in values)
+    summary: dict[str, Any] = {
+        "created_at": created_at.isoformat(),
+        "recording": str(directory.parent / "recordings" / f"{call[0]}.jsonl"),
+        "call_index": call[1],
+        "field_path": field_path,
+        "recorded": recorded,
+        "incoming": incoming,
+        "ignore": [],
+    }
+    path = directory / f"{created_at:%Y%m%dT%H%M%S%f}Z-0a1b2c3d.json"
+    bodies = {"recorded_request": requests[0], "incoming_request": requests[1]}
+    path.write_bytes(_line(summary) + _line(bodies))
+    path.chmod(0o600)
 
 
 if __name__ == "__main__":

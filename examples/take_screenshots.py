@@ -11,7 +11,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -26,7 +26,13 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 _FONTS = "'Fira Code', 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _FONT_FAMILY = re.compile(r"font-family: [^;]*monospace;")
-_PNG_ZOOM = "1.0"
+_BLANK = "&#160;"
+_CELL_WIDTH = 12.2
+"""In the units of the picture."""
+_INDENTED = re.compile(
+    r'(<text [^>]*\bx=")([\d.]+)(" y="[\d.]+" textLength=")([\d.]+)("[^>]*>)'
+    rf"((?:{_BLANK})+)(?=[^<&]|&(?!#160;))"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +93,24 @@ async def draw(scene: Scene, size: tuple[int, int], recordings: Path) -> str:
             await pilot.press(key)
             await settle(pilot)
         svg = app.export_screenshot(title="openprogram recordings tui")
-    return _FONT_FAMILY.sub(f"font-family: {_FONTS};", _FONT_FACE.sub("", svg))
+    svg = _FONT_FAMILY.sub(f"font-family: {_FONTS};", _FONT_FACE.sub("", svg))
+    return _INDENTED.sub(_move, svg)
+
+
+def _move(match: re.Match[str]) -> str:
+    """Place a text where its first letter is: some programs leave out spaces at its beginning."""
+    start, x, middle, length, rest, blanks = match.groups()
+    moved = len(blanks) // len(_BLANK) * _CELL_WIDTH
+    return f"{start}{float(x) + moved:g}{middle}{float(length) - moved:g}{rest}"
 
 
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until every worker is done and its news are on the screen."""
+    app = cast("RecordingsApp", pilot.app)
     for _ in range(2):
-        await pilot.app.workers.wait_for_complete()
         await pilot.pause(0.05)
+        while app.is_busy:
+            await pilot.pause(0.02)
 
 
 def main() -> int:
@@ -113,7 +129,7 @@ def main() -> int:
                 path = OUTPUT / f"{scene.name}-{size[0]}x{size[1]}.svg"
                 path.write_text(asyncio.run(draw(scene, size, state / "recordings")))
                 if converter is not None:
-                    words = [converter, "--zoom", _PNG_ZOOM, str(path), "-o", str(path.with_suffix(".png"))]
+                    words = [converter, str(path), "-o", str(path.with_suffix(".png"))]
                     subprocess.run(words, check=True)
                 print(path.relative_to(OUTPUT.parent))
     if converter is None:

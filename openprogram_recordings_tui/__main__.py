@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _REFUSED = 2
 _FAILED = 1
+_LONGEST_INDEX = 9
 _PLAIN_COLUMNS = 105
 """What a row of the plain table takes besides the name, in cells: nothing is left out of it."""
 
@@ -48,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("selector", nargs="?", metavar="SELECTOR", help="a recording to open")
-    parser.add_argument("--call", type=int, metavar="N", help="open this call of it, from 0")
+    parser.add_argument(
+        "--call", type=_call_index, metavar="N", help="open this call of it, from 0"
+    )
     parser.add_argument(
         "--path", default="", metavar="P", help="open the request at this field of the call"
     )
@@ -57,29 +60,46 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _call_index(word: str) -> int:
+    """Read the index of a call, as argparse wants it."""
+    if not (word.isascii() and word.isdigit() and len(word) <= _LONGEST_INDEX):
+        raise argparse.ArgumentTypeError("give the index of a call: 0, 1, 2, ...")
+    return int(word)
+
+
 def _run(words: argparse.Namespace) -> int:
     # late: a refusal must not wait for the toolkit
     from openprogram.errors import OpenProgramError
-    from openprogram.providers.management import resolve_selector
+    from openprogram.providers.mismatches import read_mismatch_report
     from openprogram_recordings_tui.app import RecordingsApp
 
-    recording: Path | None = None
     try:
-        if words.selector is not None:
-            recording = resolve_selector(words.selector).path
-    except OpenProgramError as error:
+        recording = None if words.selector is None else _recording_named(words.selector)
+        mismatch = None if words.mismatch is None else read_mismatch_report(words.mismatch)
+    except (OSError, OpenProgramError) as error:
         _say(f"openprogram recordings tui: {error}")
         return _FAILED
     app = RecordingsApp(
         recording=recording,
         call_index=words.call,
         field=words.path,
-        mismatch_id=words.mismatch,
+        mismatch=mismatch,
         is_read_only=words.read_only,
         is_colourless="NO_COLOR" in os.environ,
     )
     app.run()
     return app.return_code or 0
+
+
+def _recording_named(selector: str) -> Path:
+    """Resolve a selector, and see that the file can be opened."""
+    # late, as above
+    from openprogram.providers.management import resolve_selector
+    from openprogram.providers.row_index import RowIndex
+
+    path = resolve_selector(selector).path
+    RowIndex(path).close()
+    return path
 
 
 def _print_table() -> None:

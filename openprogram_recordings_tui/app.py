@@ -5,24 +5,30 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from openprogram.providers.mismatches import list_mismatch_reports, read_mismatch_report
 from textual import on, work
 from textual.app import App, SystemCommand
 
 from openprogram.errors import OpenProgramError
 from openprogram.providers import management
+from openprogram.providers.mismatches import list_mismatch_reports
+from openprogram_recordings_tui.background import Background
 from openprogram_recordings_tui.bindings import APP_KEYS, KEY_GROUPS, bindings_of
 from openprogram_recordings_tui.messages import (
     BackAsked,
     DeletionAsked,
     LeaveAsked,
+    ListsRead,
     MismatchOpened,
     ModeAsked,
+    NoticeRaised,
     RecordingOpened,
+    RequestsCompared,
+    StatusRead,
 )
 from openprogram_recordings_tui.presentation.recordings import name_of
 from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.screens.home import HomeScreen
+from openprogram_recordings_tui.sources.recording_list import read_recordings
 from openprogram_recordings_tui.terminal import leave_on_signals
 from openprogram_recordings_tui.widgets.palette import (
     DARK_INKS,
@@ -36,12 +42,14 @@ from openprogram_recordings_tui.widgets.palette import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
+    from pathlib import Path, PurePath
 
     from textual.binding import BindingType
     from textual.screen import Screen
 
     from openprogram.providers.management import RecordReplayStatus
+    from openprogram.providers.mismatches import MismatchReport
+    from openprogram_recordings_tui.background import IsCancelled
     from openprogram_recordings_tui.screens.dialogs import Dialog
 
 
@@ -54,18 +62,21 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+_STYLES: list[str | PurePath] = [
+    "styles/app.tcss",
+    "styles/home.tcss",
+    "styles/recording.tcss",
+    "styles/mismatch.tcss",
+    "styles/dialogs.tcss",
+]
+
+
 class RecordingsApp(App[None]):
     """The terminal UI of OpenProgram Recordings."""
 
     TITLE = "OpenProgram Recordings"
 
-    CSS_PATH: ClassVar[list[str]] = [
-        "styles/app.tcss",
-        "styles/home.tcss",
-        "styles/recording.tcss",
-        "styles/mismatch.tcss",
-        "styles/dialogs.tcss",
-    ]
+    CSS_PATH = _STYLES
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_of(APP_KEYS))
 
     def __init__(
@@ -74,7 +85,7 @@ class RecordingsApp(App[None]):
         recording: Path | None = None,
         call_index: int | None = None,
         field: str = "",
-        mismatch_id: str | None = None,
+        mismatch: MismatchReport | None = None,
         is_read_only: bool = False,
         is_colourless: bool = False,
         now: Callable[[], datetime] = utc_now,
@@ -83,16 +94,28 @@ class RecordingsApp(App[None]):
         self._first_recording = recording
         self._first_call_index = call_index
         self._first_field = field
-        self._mismatch_id = mismatch_id
+        self._first_mismatch = mismatch
         self._is_read_only = is_read_only
         self._is_colourless = is_colourless
         self._now = now
         self._status: RecordReplayStatus | None = None
+        self.background = Background()
+        """Reads for the whole app."""
         self._home = HomeScreen(None, is_read_only=is_read_only)
         self.register_theme(theme_of(DARK_THEME_NAME, DARK_INKS, dark=True))
         self.register_theme(theme_of(LIGHT_THEME_NAME, LIGHT_INKS, dark=False))
         self.register_theme(plain_theme())
         self.theme = PLAIN_THEME_NAME if self._is_colourless else DARK_THEME_NAME
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is still being read or changed."""
+        readers = [self.background, *(s.background for s in self._full_screens())]
+        changes = [worker for worker in self.workers if not worker.is_finished]
+        return bool(changes) or any(reader.is_busy for reader in readers)
+
+    def _full_screens(self) -> list[BaseScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen)]
 
     def on_mount(self) -> None:
         """Show the first screen at once; what is on disk follows."""
@@ -100,6 +123,8 @@ class RecordingsApp(App[None]):
         self.push_screen(self._home)
         if self._first_recording is not None:
             self._open(self._first_recording, self._first_call_index, self._first_field)
+        if self._first_mismatch is not None:
+            self._compare(self._first_mismatch)
         self._read_lists()
 
     def exit_with(self, code: int) -> None:
@@ -125,27 +150,32 @@ class RecordingsApp(App[None]):
         in_app = action in {key.action for key in APP_KEYS}
         await self.run_action(action, self if in_app else self.screen)
 
-    @work(thread=True, exclusive=True, group="lists")
     def _read_lists(self) -> None:
-        """Read status, recordings and reports; each is shown even when another cannot be read."""
-        status = management.read_status()
-        self.call_from_thread(self._show_status, status)
-        try:
-            summaries = management.list_recordings()
-            reports = list_mismatch_reports()
-        except (OSError, OpenProgramError) as error:
-            self.call_from_thread(self._say_failed, "The lists cannot be read", error)
-            return
-        self.call_from_thread(self._home.show_lists, summaries, reports, self._now())
-        if self._mismatch_id is not None:
-            self._mismatch_id = None
-            self.call_from_thread(self._open_first_mismatch)
+        self.background.start("lists", self._read_all)
 
-    def _show_status(self, status: RecordReplayStatus) -> None:
-        self._status = status
-        for screen in self.screen_stack:
-            if isinstance(screen, BaseScreen):
-                screen.show_status(status)
+    def _read_all(self, is_cancelled: IsCancelled) -> None:
+        """Read status, recordings and reports, in a thread; what cannot be read is said."""
+        try:
+            self.post_message(StatusRead(management.read_status()))
+            reports = list_mismatch_reports()
+            for summaries, unread in read_recordings(is_cancelled):
+                if is_cancelled():
+                    return
+                self.post_message(ListsRead(summaries, unread, reports))
+        except (OSError, OpenProgramError) as error:
+            self.post_message(NoticeRaised("The lists cannot be read", str(error)))
+
+    @on(ListsRead)
+    def lists_read(self, message: ListsRead) -> None:
+        """Show the lists."""
+        self._home.show_lists(message.summaries, message.unread, message.reports, self._now())
+
+    @on(StatusRead)
+    def status_read(self, message: StatusRead) -> None:
+        """Show the mode for the next start everywhere."""
+        self._status = message.status
+        for screen in self._full_screens():
+            screen.show_status(message.status)
 
     def action_help(self) -> None:
         """Show the keys of the screen."""
@@ -161,8 +191,10 @@ class RecordingsApp(App[None]):
             self.theme = LIGHT_THEME_NAME if is_dark else DARK_THEME_NAME
 
     def action_reload(self) -> None:
-        """Read everything again."""
+        """Read everything again, and draw it anew."""
         self._read_lists()
+        for screen in self._full_screens():
+            screen.reload()
         self.refresh(layout=True)
 
     def action_leave(self) -> None:
@@ -188,15 +220,12 @@ class RecordingsApp(App[None]):
     @on(MismatchOpened)
     def mismatch_opened(self, message: MismatchOpened) -> None:
         """Look at a mismatch."""
-        # late: comparison is not needed for first paint
-        from openprogram_recordings_tui.screens.mismatch import MismatchScreen
+        self._compare(message.report)
 
-        try:
-            screen = MismatchScreen(message.report, self._status, is_read_only=self._is_read_only)
-        except (OSError, OpenProgramError) as error:
-            self._say_failed("The mismatch report cannot be read", error)
-            return
-        self.push_screen(screen)
+    @on(NoticeRaised)
+    def notice_raised(self, message: NoticeRaised) -> None:
+        """Say something until someone has read it."""
+        self._say(message.title, message.words, is_bad=message.is_bad)
 
     @on(DeletionAsked)
     async def deletion_asked(self, message: DeletionAsked) -> None:
@@ -266,16 +295,35 @@ class RecordingsApp(App[None]):
             )
         except (OSError, OpenProgramError) as error:
             self._say_failed("The recording cannot be opened", error)
+            self._read_lists()
             return
         self.push_screen(screen)
 
-    def _open_first_mismatch(self) -> None:
+    def _compare(self, report: MismatchReport) -> None:
+        self.background.start("requests", lambda dropped: self._compare_requests(report, dropped))
+
+    def _compare_requests(self, report: MismatchReport, is_cancelled: IsCancelled) -> None:
+        """Read the requests of a report and compare them, in a thread; they may be large."""
+        # late: comparison is not needed for first paint
+        from openprogram_recordings_tui.sources.request_differences import list_differences
+
         try:
-            report = read_mismatch_report(str(self._mismatch_id))
+            differences = list_differences(report)
         except (OSError, OpenProgramError) as error:
-            self._say_failed("The mismatch report cannot be read", error)
+            self.post_message(NoticeRaised("The mismatch report cannot be read", str(error)))
             return
-        self.post_message(MismatchOpened(report))
+        if not is_cancelled():
+            self.post_message(RequestsCompared(report, differences))
+
+    @on(RequestsCompared)
+    def requests_compared(self, message: RequestsCompared) -> None:
+        """Show a mismatch side by side."""
+        from openprogram_recordings_tui.screens.mismatch import MismatchScreen  # late, as above
+
+        screen = MismatchScreen(
+            message.report, message.differences, self._status, is_read_only=self._is_read_only
+        )
+        self.push_screen(screen)
 
     def _ask(self, dialog: Dialog, agreed: Callable[[str], object]) -> None:
         def answered(answer: str | None) -> None:

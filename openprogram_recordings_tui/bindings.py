@@ -117,8 +117,10 @@ HOME_KEYS = (
 )  # fmt: skip
 
 RECORDING_KEYS = (
-    Key(id="recording.back", keys="escape,left,h", action="back", hint="back", cap="esc",
+    Key(id="recording.out", keys="escape", action="out", hint="back", cap="esc",
         help="Go out: to the calls, then to the list"),
+    Key(id="recording.back", keys="left,h", action="back", hint="", cap="← h",
+        help="Close a branch of the request, else go out"),
     Key(id="recording.panes", keys="tab,shift+tab", action="other_pane", hint="pane", cap="tab",
         help="Go to the other pane"),
     Key(id="recording.conversation", keys="1", action="view('conversation')", hint="",

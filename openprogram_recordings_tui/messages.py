@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from openprogram.providers.mismatches import MismatchReport
-
+    from openprogram.providers.comparison import Difference
     from openprogram.providers.inspection import RecordingInspection
-    from openprogram.providers.management import RecordingSummary
+    from openprogram.providers.management import RecordingSummary, RecordReplayStatus
+    from openprogram.providers.mismatches import MismatchReport
 
 
 class RecordingOpened(Message):
@@ -57,8 +58,17 @@ class ModeAsked(Message):
         """What to replay."""
 
 
-class RefreshAsked(Message):
-    """Someone wants the lists read again."""
+class NoticeRaised(Message):
+    """Something went another way than was asked for, and someone should read why."""
+
+    def __init__(self, title: str, words: str, *, is_bad: bool = True) -> None:
+        super().__init__()
+        self.title = title
+        """What was not done."""
+        self.words = words
+        """Why; raw."""
+        self.is_bad = is_bad
+        """Whether it is a failure."""
 
 
 class LeaveAsked(Message):
@@ -67,6 +77,48 @@ class LeaveAsked(Message):
 
 class BackAsked(Message):
     """Someone wants to go back to the screen before."""
+
+
+class ListsRead(Message):
+    """The lists were read, as far as it says."""
+
+    def __init__(
+        self,
+        summaries: Sequence[RecordingSummary],
+        unread: frozenset[Path],
+        reports: Sequence[MismatchReport],
+    ) -> None:
+        super().__init__()
+        self.summaries = summaries
+        """The recordings, newest first."""
+        self.unread = unread
+        """Those of which only stat has told something yet."""
+        self.reports = reports
+        """The mismatch reports, newest first."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the newest matters."""
+        return isinstance(message, ListsRead)
+
+
+class StatusRead(Message):
+    """The mode for the next start was read."""
+
+    def __init__(self, status: RecordReplayStatus) -> None:
+        super().__init__()
+        self.status = status
+        """As settings and stat tell it."""
+
+
+class RequestsCompared(Message):
+    """The requests of a mismatch report were read and compared."""
+
+    def __init__(self, report: MismatchReport, differences: Sequence[Difference]) -> None:
+        super().__init__()
+        self.report = report
+        """The report."""
+        self.differences = differences
+        """Where its requests differ."""
 
 
 class FirstTextRead(Message):
@@ -83,21 +135,25 @@ class FirstTextRead(Message):
 class RowsFound(Message):
     """A worker found more rows of an open recording."""
 
-    def __init__(self, *, is_whole: bool) -> None:
+    def __init__(self, reading: int, *, is_whole: bool) -> None:
         super().__init__()
+        self.reading = reading
+        """The how manieth reading of the file this is about."""
         self.is_whole = is_whole
         """Whether these were the last."""
 
     def can_replace(self, message: Message) -> bool:
-        """Only the newest matters."""
-        return isinstance(message, RowsFound)
+        """Only the newest matters, and that it is the last."""
+        return isinstance(message, RowsFound) and not self.is_whole
 
 
 class RecordingInspected(Message):
     """A worker asked the strict reader about an open recording."""
 
-    def __init__(self, inspection: RecordingInspection) -> None:
+    def __init__(self, reading: int, inspection: RecordingInspection) -> None:
         super().__init__()
+        self.reading = reading
+        """As in `RowsFound`."""
         self.inspection = inspection
         """What it said."""
 
@@ -105,7 +161,9 @@ class RecordingInspected(Message):
 class ReadingFailed(Message):
     """A worker could not read on."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reading: int, reason: str) -> None:
         super().__init__()
+        self.reading = reading
+        """As in `RowsFound`."""
         self.reason = reason
         """Why; raw."""

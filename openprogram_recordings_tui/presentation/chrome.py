@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
     EMPTY_LINE,
     Line,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from openprogram.errors import RecordingFileError
+    from openprogram.providers.inspection import RecordingInspection
     from openprogram.providers.management import RecordReplayStatus
     from openprogram_recordings_tui.bindings import Key
 
@@ -163,15 +165,64 @@ def fault_banner(error: RecordingFileError, sound_call_count: int) -> Line:
 
     Args:
         error: What the strict reader said.
-        sound_call_count: How many calls stand before the fault.
+        sound_call_count: How many calls began before the fault.
 
     Returns:
         The line.
     """
-    place = f"line {error.line_number}" if error.line_number is not None else "the file"
+    if error.line_number is None:
+        return (
+            Span(" ✗ the file ", "badge_blocked"),
+            Span(f" {error.code}", "bad"),
+            Span(f"  {error.reason}"),
+        )
+    before = figures.plural(sound_call_count, "call")
     return (
-        Span(f" ✗ {place} ", "badge_blocked"),
+        Span(f" ✗ line {error.line_number:,} ", "badge_blocked"),
         Span(f" {error.code}", "bad"),
+        Span("  b", "key_cap"),
+        Span(f" shows the row · {before} before it", "dim"),
         Span(f"  {error.reason}"),
-        Span(f"  · sound up to there: {sound_call_count} calls · b shows the bytes", "dim"),
     )
+
+
+def unreadable_banner(reason: str) -> Line:
+    """Say above a recording that it cannot be read any further.
+
+    Args:
+        reason: Why; raw.
+
+    Returns:
+        The line.
+    """
+    return (
+        Span(" ✗ unreadable ", "badge_blocked"),
+        Span("  what was read before is shown", "dim"),
+        Span(f"  {reason}"),
+    )
+
+
+def facts_line(
+    inspection: RecordingInspection | None, row_count: int, is_whole: bool, width: int
+) -> Line:
+    """Say above the calls how far the file was read, and what the strict reader thinks of it.
+
+    Args:
+        inspection: What it said; None while it reads.
+        row_count: How many rows were found so far.
+        is_whole: Whether those are all.
+        width: In cells.
+
+    Returns:
+        The line.
+    """
+    if inspection is None:
+        word = "asking the strict reader…" if is_whole else "reading…"
+        return (Span(f"  {figures.plural(row_count, 'row')} · {word}", "dim"),)
+    verdict = Span("  ✓ sound", "good") if inspection.valid else Span("  ✗ not sound", "bad")
+    facts = (
+        figures.plural(inspection.event_count, "event"),
+        figures.size(inspection.size_bytes),
+        f"format {inspection.format_version or figures.NOTHING} ",
+    )
+    return spread((verdict,), (Span(" · ".join(facts), "dim"),), width)

@@ -22,6 +22,7 @@ from openprogram_recordings_tui.presentation.marks import OUTCOME_MARKS, Mark, o
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from openprogram.providers.management import RecordingSummary
 
@@ -38,6 +39,9 @@ _COLUMNS = (
     Column(title="STATE", width=15),
 )
 _SHOWN_OUTCOMES = 400
+
+READING_MARK = Mark("…", "reading", "dim")
+"""A recording of which only stat has told something yet."""
 _FIRST_TEXT_LINES = 6
 
 
@@ -83,7 +87,7 @@ def models_of(summary: RecordingSummary) -> str:
     Returns:
         One name and how many others there are; raw.
     """
-    names = [name for name, _ in Counter(c.model for c in summary.calls).most_common()]
+    names = [name for name, _ in Counter(c.model or "?" for c in summary.calls).most_common()]
     if not names:
         return figures.NOTHING
     return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
@@ -118,10 +122,16 @@ def cost_of(summary: RecordingSummary) -> float | None:
 class RecordingLines(LineSource):
     """The table of recordings, a source of lines."""
 
-    def __init__(self, summaries: Sequence[RecordingSummary], now_at: datetime) -> None:
+    def __init__(
+        self,
+        summaries: Sequence[RecordingSummary],
+        now_at: datetime,
+        unread: frozenset[Path] = frozenset(),
+    ) -> None:
         self.summaries = summaries
         """What is shown, in this order."""
         self._now_at = now_at
+        self._unread = unread
 
     @property
     def line_count(self) -> int:
@@ -139,6 +149,8 @@ class RecordingLines(LineSource):
             Its row.
         """
         summary = self.summaries[index]
+        if summary.path in self._unread:
+            return self._unread_line(summary, width)
         state = recording_state(summary)
         cells = (
             Cell(state.sign, state.role),
@@ -151,6 +163,20 @@ class RecordingLines(LineSource):
             Cell(figures.cost(cost_of(summary)), "dim"),
             Cell(models_of(summary)),
             Cell(state.word, state.role),
+        )
+        return (Span(" "), *table_line(_COLUMNS, cells, width - 2))
+
+    def _unread_line(self, summary: RecordingSummary, width: int) -> Line:
+        """Show what stat alone knows."""
+        unknown = Cell(figures.NOTHING, "faint")
+        cells = (
+            Cell(READING_MARK.sign, READING_MARK.role),
+            Cell(name_of(summary), "strong"),
+            Cell(figures.age(summary.modified_at, self._now_at), "dim"),
+            *(unknown, unknown),
+            Cell(figures.size(summary.size_bytes), "dim"),
+            *(unknown, unknown, unknown),
+            Cell(READING_MARK.word, READING_MARK.role),
         )
         return (Span(" "), *table_line(_COLUMNS, cells, width - 2))
 
@@ -186,7 +212,7 @@ def matching(summaries: Sequence[RecordingSummary], words: str) -> list[Recordin
 def _searched(summary: RecordingSummary) -> str:
     parts = {name_of(summary), recording_state(summary).word}
     for call in summary.calls:
-        parts.update((call.model, call.provider, call.outcome or "open"))
+        parts.update((call.model or "", call.provider or "", call.outcome or "open"))
     return "\n".join(parts).casefold()
 
 
@@ -242,7 +268,7 @@ def _tokens_in_words(summary: RecordingSummary) -> str:
 
 
 def _models(summary: RecordingSummary) -> list[Line]:
-    counted = Counter((c.provider, c.model) for c in summary.calls).most_common(4)
+    counted = Counter((c.provider or "?", c.model or "?") for c in summary.calls).most_common(4)
     lines: list[Line] = [EMPTY_LINE, (Span("MODELS", "heading"),)] if counted else []
     for (provider, model), number in counted:
         lines.append((Span(f"{number:>3} × ", "dim"), Span(model), Span(f"  {provider}", "dim")))

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
+from openprogram_recordings_tui.background import Background
 from openprogram_recordings_tui.bindings import APP_KEYS
+from openprogram_recordings_tui.messages import BackAsked, LeaveAsked
 from openprogram_recordings_tui.presentation.chrome import hints_line, title_line
 from openprogram_recordings_tui.widgets.bars import Bar
 
@@ -32,10 +34,16 @@ class BaseScreen(Screen[None]):
         """The mode for the next start; None while it is not read."""
         self.is_read_only = is_read_only
         """Whether keys that write are gone."""
+        self.background = Background()
+        """Reads for this screen."""
         self.title_bar = Bar(self._title, id="title")
         """The top line."""
         self.hint_bar = Bar(self._hints, id="hints")
         """The bottom line."""
+
+    def on_unmount(self) -> None:
+        """Let go of what is still read."""
+        self.background.cancel()
 
     def trail(self) -> Sequence[str]:
         """Say where we are, from outside to inside; raw."""
@@ -54,17 +62,28 @@ class BaseScreen(Screen[None]):
         self.status = status
         self.title_bar.refresh()
 
+    def reload(self) -> None:
+        """Read again what this screen shows, where it reads anything itself."""
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's signature
         """Take the keys that write away from a read-only UI."""
         writes = {key.action for key in self.keys if key.writes}
         return not (self.is_read_only and action in writes)
+
+    def action_back(self) -> None:
+        """Ask to go back."""
+        self.post_message(BackAsked())
+
+    def action_leave(self) -> None:
+        """Ask to leave."""
+        self.post_message(LeaveAsked())
 
     def _title(self, width: int) -> Line:
         return title_line(self.trail(), self.status, width)
 
     def _hints(self, width: int) -> Line:
         keys = [key for key in self.keys if not (key.writes and self.is_read_only)]
-        leaving = [key for key in keys if key.action in ("back", "leave")]
+        leaving = [key for key in keys if key.action in ("back", "out", "leave") and key.hint]
         acting = [key for key in keys if key not in leaving]
         ordered = [*leaving[:1], APP_KEYS[0], *acting, *leaving[1:]]
         return hints_line(ordered, self.position(), width)

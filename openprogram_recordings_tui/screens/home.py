@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.containers import Horizontal, Vertical
 from textual.widgets import ContentSwitcher, Input
-from textual.worker import get_current_worker
 
 from openprogram.errors import OpenProgramError
 from openprogram_recordings_tui.bindings import HOME_KEYS, LIST_KEYS, bindings_of
 from openprogram_recordings_tui.messages import (
     DeletionAsked,
     FirstTextRead,
-    LeaveAsked,
     MismatchOpened,
     ModeAsked,
     RecordingOpened,
@@ -39,12 +37,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from openprogram.providers.mismatches import MismatchReport
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from openprogram.providers.management import RecordingSummary, RecordReplayStatus
+    from openprogram.providers.mismatches import MismatchReport
+    from openprogram_recordings_tui.background import IsCancelled
 
 PREVIEW_FROM_WIDTH = 110
 """From this width on, a preview stands beside the list."""
@@ -90,6 +89,7 @@ class HomeScreen(BaseScreen):
         self._summaries: Sequence[RecordingSummary] | None = None
         self._reports: Sequence[MismatchReport] = ()
         self._now_at: datetime | None = None
+        self._unread: frozenset[Path] = frozenset()
         self._first_texts: dict[Path, str | None] = {}
         self._tabs = TabBar(self._tab_labels(), chosen="recordings", id="tabs")
         self._heading = Bar(RecordingLines.heading, id="heading")
@@ -127,6 +127,7 @@ class HomeScreen(BaseScreen):
     def show_lists(
         self,
         summaries: Sequence[RecordingSummary],
+        unread: frozenset[Path],
         reports: Sequence[MismatchReport],
         now_at: datetime,
     ) -> None:
@@ -134,16 +135,13 @@ class HomeScreen(BaseScreen):
 
         Args:
             summaries: The recordings, in the order to show.
+            unread: Those of which only stat has told something yet.
             reports: The mismatch reports, in the order to show.
             now_at: When that was; aware.
         """
-        self._summaries, self._reports, self._now_at = summaries, reports, now_at
+        self._summaries, self._unread, self._now_at = summaries, unread, now_at
+        self._show_reports(reports)
         self._tabs.retitle(self._tab_labels())
-        self._mismatches.has_cursor = bool(reports)
-        self._mismatches.show(
-            MismatchLines(reports, now_at) if reports else FixedLines(_NO_MISMATCHES),
-            cursor=self._mismatches.cursor,
-        )
         self._show_recordings()
 
     def position(self) -> str:
@@ -191,10 +189,6 @@ class HomeScreen(BaseScreen):
         self._filter.value = ""
         self._filter.display = False
         self._current_list().focus()
-
-    def action_leave(self) -> None:
-        """Ask to leave."""
-        self.post_message(LeaveAsked())
 
     def action_delete(self) -> None:
         """Ask to delete the chosen recording."""
@@ -274,6 +268,23 @@ class HomeScreen(BaseScreen):
             Tab("tapes", "Tapes"),
         )
 
+    def _show_reports(self, reports: Sequence[MismatchReport]) -> None:
+        """Show the mismatch reports; the chosen one stays chosen when it is still there."""
+        assert self._now_at is not None  # noqa: S101 - set before
+        chosen = self._chosen_report()
+        self._reports = reports
+        self._mismatches.has_cursor = bool(reports)
+        if not reports:
+            self._mismatches.show(FixedLines(_NO_MISMATCHES))
+            return
+        same = [i for i, r in enumerate(reports) if chosen and r.report_id == chosen.report_id]
+        place = same[0] if same else self._mismatches.cursor
+        self._mismatches.show(MismatchLines(reports, self._now_at), cursor=place)
+
+    def _chosen_report(self) -> MismatchReport | None:
+        place = self._mismatches.cursor
+        return self._reports[place] if place < len(self._reports) else None
+
     def _show_recordings(self) -> None:
         chosen = self.chosen_recording()
         found = matching(self._summaries or (), self._filter.value)
@@ -286,7 +297,8 @@ class HomeScreen(BaseScreen):
             place = self._recordings.cursor
             same = [i for i, s in enumerate(found) if chosen is not None and s.path == chosen.path]
             self._recordings.show(
-                RecordingLines(found, self._now_at), cursor=same[0] if same else place
+                RecordingLines(found, self._now_at, self._unread),
+                cursor=same[0] if same else place,
             )
         self.hint_bar.refresh()
         self._place_preview(self.size.width)
@@ -304,13 +316,13 @@ class HomeScreen(BaseScreen):
         text = self._first_texts.get(chosen.path)
         self._preview.show(FixedLines(preview(chosen, text, self._now_at, width)))
         if chosen.path not in self._first_texts:
-            self._read_first_text(chosen.path)
+            path = chosen.path
+            self.background.start("text", lambda dropped: self._read_first_text(path, dropped))
 
-    @work(thread=True, exclusive=True, group="first text")
-    def _read_first_text(self, path: Path) -> None:
+    def _read_first_text(self, path: Path, is_cancelled: IsCancelled) -> None:
         try:
-            text = read_first_text(path)
+            text = read_first_text(path, is_cancelled)
         except (OSError, OpenProgramError):
             text = None
-        if not get_current_worker().is_cancelled:
+        if not is_cancelled():
             self.post_message(FirstTextRead(path, text))

@@ -10,7 +10,7 @@ from textual.containers import Container, Vertical
 from openprogram.errors import OpenProgramError
 from openprogram.providers.management import resolve_selector
 from openprogram_recordings_tui.bindings import MISMATCH_KEYS, bindings_of
-from openprogram_recordings_tui.messages import BackAsked, LeaveAsked, RecordingOpened
+from openprogram_recordings_tui.messages import NoticeRaised, RecordingOpened
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.differences import (
     SideLines,
@@ -20,19 +20,19 @@ from openprogram_recordings_tui.presentation.differences import (
 from openprogram_recordings_tui.presentation.lines import FixedLines, Line, Span, spread
 from openprogram_recordings_tui.presentation.mismatches import recording_name
 from openprogram_recordings_tui.screens.base import BaseScreen
-from openprogram_recordings_tui.sources.request_differences import list_differences
 from openprogram_recordings_tui.widgets.bars import Bar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from openprogram.providers.mismatches import MismatchReport
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from openprogram.providers.comparison import Difference
     from openprogram.providers.management import RecordReplayStatus
+    from openprogram.providers.mismatches import MismatchReport
     from openprogram_recordings_tui.presentation.differences import DifferenceRow, Side
 
 BESIDE_FROM_WIDTH = 100
@@ -47,11 +47,16 @@ class MismatchScreen(BaseScreen):
     keys = MISMATCH_KEYS
 
     def __init__(
-        self, report: MismatchReport, status: RecordReplayStatus | None, *, is_read_only: bool
+        self,
+        report: MismatchReport,
+        differences: Sequence[Difference],
+        status: RecordReplayStatus | None,
+        *,
+        is_read_only: bool,
     ) -> None:
         super().__init__(status, is_read_only=is_read_only)
         self._report = report
-        self._differences = list_differences(report)
+        self._differences = differences
         self._shows_equal = False
         self._current = 0
         self._rows: Sequence[DifferenceRow] = ()
@@ -126,19 +131,12 @@ class MismatchScreen(BaseScreen):
         """Ask to look at the recorded call."""
         try:
             path = resolve_selector(str(self._report.recording)).path
-        except OpenProgramError:
+        except OpenProgramError as error:
+            self.post_message(NoticeRaised("The recording cannot be opened", str(error)))
             return
         self.post_message(
             RecordingOpened(path, call_index=self._report.call_index, field=self._current_path())
         )
-
-    def action_back(self) -> None:
-        """Ask to go back."""
-        self.post_message(BackAsked())
-
-    def action_leave(self) -> None:
-        """Ask to leave."""
-        self.post_message(LeaveAsked())
 
     def _show_rows(self) -> None:
         self._rows = difference_rows(

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.containers import Horizontal, Vertical
-from textual.worker import get_current_worker
 
 from openprogram.errors import OpenProgramError
 from openprogram.providers.inspection import inspect_recording
 from openprogram_recordings_tui.bindings import LIST_KEYS, RECORDING_KEYS, bindings_of
 from openprogram_recordings_tui.messages import (
-    BackAsked,
-    LeaveAsked,
+    NoticeRaised,
     ReadingFailed,
     RecordingInspected,
     RowsFound,
 )
-from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.blocks import ConversationLines
-from openprogram_recordings_tui.presentation.chrome import Tab, fault_banner
-from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span, spread
+from openprogram_recordings_tui.presentation.chrome import (
+    Tab,
+    facts_line,
+    fault_banner,
+    unreadable_banner,
+)
+from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span
 from openprogram_recordings_tui.presentation.rows import call_heading, event_heading
 from openprogram_recordings_tui.presentation.trees import TreeLines
 from openprogram_recordings_tui.screens.base import BaseScreen
@@ -41,9 +44,12 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from openprogram.providers.management import RecordReplayStatus
+    from openprogram_recordings_tui.background import IsCancelled
 
 BOTH_PANES_FROM_WIDTH = 100
 """From this width on, the calls stand beside the chosen one."""
+WIDE_FROM_WIDTH = 160
+"""From this width on, the calls show more of themselves."""
 
 _VIEWS = (
     Tab("conversation", "Conversation"),
@@ -56,7 +62,18 @@ _BATCH_SECONDS = 0.1
 
 
 class RecordingScreen(BaseScreen):
-    """Look into a recording, sound or not."""
+    """Look into a recording, sound or not.
+
+    Args:
+        path: The recording.
+        status: The mode for the next start.
+        is_read_only: Whether keys that write are gone.
+        call_index: The call to begin with.
+        field: The path of a request field to begin with.
+
+    Raises:
+        RecordingFileError: The file cannot be opened.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_of(RECORDING_KEYS))
     help_name = "recording"
@@ -74,6 +91,7 @@ class RecordingScreen(BaseScreen):
         super().__init__(status, is_read_only=is_read_only)
         self._path = path
         self._recording = OpenRecording(path)
+        self._reading = 0
         self._wanted_call = call_index
         self._wanted_field = field
         self._is_whole = False
@@ -86,7 +104,7 @@ class RecordingScreen(BaseScreen):
         self._calls = VirtualLines(CallLines(self._recording), id="calls")
         self._tabs = TabBar(_VIEWS, chosen="conversation", id="views")
         self._place = Bar(self._place_line, id="place")
-        self._detail = VirtualLines(id="detail")
+        self._detail = VirtualLines(id="detail", has_cursor=False)
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -111,12 +129,13 @@ class RecordingScreen(BaseScreen):
 
     def on_unmount(self) -> None:
         """Let go of the file."""
-        self.workers.cancel_node(self)
+        super().on_unmount()
         self._recording.close()
 
     def on_resize(self, event: events.Resize) -> None:
         """One pane or two."""
         self.set_class(event.size.width < BOTH_PANES_FROM_WIDTH, "narrow")
+        self.set_class(event.size.width >= WIDE_FROM_WIDTH, "wide")
 
     def trail(self) -> Sequence[str]:
         """Name the recording."""
@@ -125,39 +144,59 @@ class RecordingScreen(BaseScreen):
     def position(self) -> str:
         """Say where we are in the list that has the focus."""
         lines = self._detail if self._detail.has_focus else self._calls
-        if not lines.source.line_count:
+        if not lines.source.line_count or not lines.has_cursor:
             return ""
         return f"{lines.cursor + 1:,} of {lines.source.line_count:,}"
 
-    @work(thread=True, exclusive=True, group="read")
-    def _read(self) -> None:
-        """Find the rows, then ask the strict reader; the screen shows what there is meanwhile."""
-        from time import monotonic
+    def reload(self) -> None:
+        """Read the file again; when it is gone, what was read stays."""
+        try:
+            recording = OpenRecording(self._path)
+        except (OSError, OpenProgramError) as error:
+            self._show_banner(unreadable_banner(str(error)))
+            return
+        self._wanted_call = self._calls.cursor if self._shown_call is not None else None
+        self._wanted_field = ""
+        self._cursors[self._tabs.chosen] = self._detail.cursor
+        self._shown_call = None
+        self._is_whole = False
+        self._banner.display = False
+        before, self._recording = self._recording, recording
+        self._calls.show(CallLines(recording), cursor=self._calls.cursor)
+        before.close()
+        self._read()
 
-        worker = get_current_worker()
-        last_told = 0.0
+    def _read(self) -> None:
+        self._reading += 1
+        reading, recording = self._reading, self._recording
+        self.background.start("rows", lambda dropped: self._scan(reading, recording, dropped))
+
+    def _scan(self, reading: int, recording: OpenRecording, is_cancelled: IsCancelled) -> None:
+        """Find the rows, then ask the strict reader; the screen shows what there is meanwhile."""
+        told_at = 0.0
 
         def tell() -> None:
-            nonlocal last_told
-            if monotonic() - last_told >= _BATCH_SECONDS:
-                last_told = monotonic()
-                self.post_message(RowsFound(is_whole=False))
+            nonlocal told_at
+            if monotonic() - told_at >= _BATCH_SECONDS:
+                told_at = monotonic()
+                self.post_message(RowsFound(reading, is_whole=False))
 
         try:
-            self._recording.scan(tell, lambda: worker.is_cancelled)
-            if worker.is_cancelled:
+            recording.scan(tell, is_cancelled)
+            if is_cancelled():
                 return
-            self.post_message(RowsFound(is_whole=True))
+            self.post_message(RowsFound(reading, is_whole=True))
             inspection = inspect_recording(self._path)
         except (OSError, OpenProgramError) as error:
-            self.post_message(ReadingFailed(str(error)))
+            self.post_message(ReadingFailed(reading, str(error)))
             return
-        if not worker.is_cancelled:
-            self.post_message(RecordingInspected(inspection))
+        self.post_message(RecordingInspected(reading, inspection))
 
     @on(RowsFound)
     def rows_found(self, message: RowsFound) -> None:
         """Show what there is so far."""
+        if message.reading != self._reading:
+            return
         self._is_whole = message.is_whole
         self._calls.update_count()
         self._detail.update_count()
@@ -165,20 +204,28 @@ class RecordingScreen(BaseScreen):
         self.hint_bar.refresh()
         wanted = self._wanted_call or 0
         if self._shown_call is None and (self._recording.call_count > wanted or message.is_whole):
-            self._calls.move_to(wanted)
-            self._show_call()
-            if self._wanted_field:
-                self._show_field(self._wanted_field)
+            self._begin_at(wanted)
+
+    def _begin_at(self, call_index: int) -> None:
+        """Show the call that was asked for, or the last when there are fewer."""
+        count = self._recording.call_count
+        self._calls.move_to(call_index)
+        self._show_call()
+        if self._wanted_call is not None and call_index >= count:
+            words = f"There is no call {call_index}: this recording has {count}, from 0."
+            self.post_message(NoticeRaised("Another call is shown", words))
+        elif self._wanted_field:
+            self._show_field(self._wanted_field)
 
     @on(RecordingInspected)
     def inspected(self, message: RecordingInspected) -> None:
         """Show what the strict reader found."""
+        if message.reading != self._reading:
+            return
         self._recording.inspection = message.inspection
         error = message.inspection.error
         if error is not None:
-            sound_count = len(message.inspection.calls)
-            self._banner.show(lambda _: fault_banner(error, sound_count))
-            self._banner.display = True
+            self._show_banner(fault_banner(error, len(message.inspection.calls)))
         self._calls.forget()
         self._detail.forget()
         self._facts.refresh()
@@ -186,8 +233,11 @@ class RecordingScreen(BaseScreen):
     @on(ReadingFailed)
     def reading_failed(self, message: ReadingFailed) -> None:
         """Say why nothing more will come."""
-        reason = message.reason
-        self._banner.show(lambda _: (Span(" ✗ unreadable ", "badge_blocked"), Span(" " + reason)))
+        if message.reading == self._reading:
+            self._show_banner(unreadable_banner(message.reason))
+
+    def _show_banner(self, line: Line) -> None:
+        self._banner.show(lambda _: line)
         self._banner.display = True
 
     @on(VirtualLines.Moved, "#calls")
@@ -215,11 +265,7 @@ class RecordingScreen(BaseScreen):
         """Fold or unfold; from an event go to its row."""
         source = self._detail.source
         if isinstance(source, ConversationLines | TreeLines):
-            line = source.toggle(message.index)
-            if line is not None:
-                self._detail.forget()
-                self._detail.update_count()
-                self._detail.move_to(line)
+            self._go_to_line(source.toggle(message.index))
         elif isinstance(source, EventLines):
             self._cursors["raw"] = source.physical_row(message.index)
             self.action_view("raw")
@@ -236,7 +282,8 @@ class RecordingScreen(BaseScreen):
 
     def action_view(self, name: str) -> None:
         """Show the call in another way."""
-        self._cursors[self._tabs.chosen] = self._detail.cursor
+        if self._tabs.chosen != name:
+            self._cursors[self._tabs.chosen] = self._detail.cursor
         self._tabs.choose(name)
         self._show_view()
         self._open_detail()
@@ -251,17 +298,22 @@ class RecordingScreen(BaseScreen):
     def action_back(self) -> None:
         """Close a branch, else go out of the call, else out of the recording."""
         source = self._detail.source
-        if self._detail.has_focus and isinstance(source, TreeLines):
+        if not self._detail.has_focus:
+            super().action_back()
+            return
+        if isinstance(source, TreeLines) and source.line_count:
             above = source.close_branch(self._detail.cursor)
             if above is not None:
-                self._detail.forget()
-                self._detail.update_count()
-                self._detail.move_to(above)
+                self._go_to_line(above)
                 return
+        self._calls.focus()
+
+    def action_out(self) -> None:
+        """Go out of the call, else out of the recording."""
         if self._detail.has_focus:
             self._calls.focus()
         else:
-            self.post_message(BackAsked())
+            super().action_back()
 
     def action_call(self, step: int) -> None:
         """Go to the next call, or the one before."""
@@ -274,10 +326,6 @@ class RecordingScreen(BaseScreen):
             self._cursors["raw"] = row
             self.action_view("raw")
 
-    def action_leave(self) -> None:
-        """Ask to leave."""
-        self.post_message(LeaveAsked())
-
     def _open_detail(self) -> None:
         self.add_class("inside")
         self._detail.focus()
@@ -286,12 +334,10 @@ class RecordingScreen(BaseScreen):
         chosen = self._calls.cursor
         if chosen == self._shown_call:
             return
+        if self._views is not None and self._views.call_index != chosen:
+            self._cursors = {}
         self._shown_call = chosen
         self._views = CallViews(self._recording, chosen)
-        kept = self._cursors.get("raw") if self._tabs.chosen == "raw" else None
-        self._cursors = {}
-        if kept is not None:
-            self._cursors["raw"] = self._recording.request_row(chosen) or 0
         self._show_view()
 
     def _show_view(self) -> None:
@@ -301,37 +347,33 @@ class RecordingScreen(BaseScreen):
         source = self._views.source(name)
         cursor = self._cursors.get(name)
         self._detail.has_cursor = not isinstance(source, FixedLines)
-        self._detail.show(source)
-        if cursor is None:
-            cursor = self._views.first_cursor(name)
-        self._detail.move_to(cursor)
+        self._detail.show(
+            source, cursor=self._views.first_cursor(name) if cursor is None else cursor
+        )
         self._place.refresh()
 
     def _show_field(self, field: str) -> None:
         self.action_view("request")
         source = self._detail.source
-        if isinstance(source, TreeLines):
-            line = source.reveal(field)
+        if not isinstance(source, TreeLines):
+            return
+        line = source.reveal(field)
+        self._go_to_line(line or 0)
+        if line is None or source.node(line).path != field:
+            words = f"The request has no {field}; the nearest field is shown."
+            self.post_message(NoticeRaised("Another field is shown", words))
+
+    def _go_to_line(self, line: int | None) -> None:
+        """Draw the detail anew after it was folded or unfolded."""
+        if line is not None:
             self._detail.forget()
             self._detail.update_count()
-            self._detail.move_to(line or 0)
+            self._detail.move_to(line)
+            self._place.refresh()
 
     def _facts_line(self, width: int) -> Line:
         recording = self._recording
-        inspection = recording.inspection
-        if inspection is None:
-            word = "asking the strict reader…" if self._is_whole else "reading…"
-            rows = figures.plural(recording.row_count, "row")
-            return (Span(f"  {rows} · {word}", "dim"),)
-        left: Line = (
-            (Span("  ✓ sound", "good"),) if inspection.valid else (Span("  ✗ not sound", "bad"),)
-        )
-        facts = (
-            figures.plural(inspection.event_count, "event"),
-            figures.size(inspection.size_bytes),
-            f"format {inspection.format_version or figures.NOTHING} ",
-        )
-        return spread(left, (Span(" · ".join(facts), "dim"),), width)
+        return facts_line(recording.inspection, recording.row_count, self._is_whole, width)
 
     def _place_line(self, width: int) -> Line:
         source = self._detail.source

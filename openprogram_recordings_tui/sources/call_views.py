@@ -31,7 +31,8 @@ class CallViews:
 
     def __init__(self, recording: OpenRecording, call_index: int) -> None:
         self._recording = recording
-        self._call_index = call_index
+        self.call_index = call_index
+        """Which call."""
         self._made: dict[str, LineSource] = {}
 
     def source(self, view: str) -> LineSource:
@@ -47,7 +48,7 @@ class CallViews:
             makers = {
                 "conversation": self._conversation,
                 "request": self._request,
-                "events": lambda: EventLines(self._recording, self._call_index),
+                "events": lambda: EventLines(self._recording, self.call_index),
                 "raw": lambda: RawLines(self._recording),
             }
             self._made[view] = makers[view]()
@@ -63,38 +64,38 @@ class CallViews:
             A line; in the raw rows, that of the request.
         """
         if view == "raw":
-            return self._recording.request_row(self._call_index) or 0
+            return self._recording.request_row(self.call_index) or 0
         return 0
 
     def _conversation(self) -> LineSource:
-        request = self._recording.request(self._call_index)
+        request = self._recording.request(self.call_index)
         if request is None:
             return self._nothing()
-        before = self._recording.request(self._call_index - 1) if self._call_index else None
+        before = self._recording.request(self.call_index - 1) if self.call_index else None
         blocks = conversation_of(
             request,
-            self._recording.answer(self._call_index),
-            outcome=self._recording.outcome(self._call_index),
+            self._recording.answer(self.call_index),
+            outcome=self._recording.outcome(self.call_index),
             known_message_count=shared_message_count(before, request) if before else 0,
         )
         return ConversationLines(blocks)
 
     def _request(self) -> LineSource:
-        request = self._recording.request(self._call_index)
+        request = self._recording.request(self.call_index)
         if request is None:
             return self._nothing()
         return TreeLines({name: request.get(name) for name in _REQUEST_PARTS})
 
     def _nothing(self) -> LineSource:
-        row = self._recording.request_row(self._call_index)
+        row = self._recording.request_row(self.call_index)
         if row is None:
-            words = "No call was found in this file; view 4 shows its rows."
+            words = "This recording has no call yet."
         else:
             size = figures.size(self._recording.index.length(row))
             words = f"The request is a row of {size} that is not taken apart here."
         lines: tuple[Line, ...] = (
             EMPTY_LINE,
-            (Span("   " + words, "warning"),),
+            (Span("   " + words, "strong"),),
             (Span("   View 4 shows the rows of the file, each bounded.", "dim"),),
         )
         return FixedLines(lines)

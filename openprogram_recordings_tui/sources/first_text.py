@@ -10,14 +10,17 @@ from openprogram_recordings_tui.sources.open_recording import OpenRecording
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from openprogram_recordings_tui.background import IsCancelled
+
 _SHOWN_CHARACTERS = 2000
 
 
-def read_first_text(path: Path) -> str | None:
+def read_first_text(path: Path, is_cancelled: IsCancelled) -> str | None:
     """Read what the user said in the first call of a recording.
 
     Args:
         path: The recording; it need not be sound.
+        is_cancelled: Asked often; True ends it.
 
     Returns:
         The beginning of the text, raw; None when there is none.
@@ -28,7 +31,7 @@ def read_first_text(path: Path) -> str | None:
     """
     recording = OpenRecording(path)
     try:
-        recording.scan(lambda: None, lambda: recording.call_count > 0)
+        recording.scan(lambda: None, lambda: recording.call_count > 0 or is_cancelled())
         request = recording.request(0)
     finally:
         recording.close()

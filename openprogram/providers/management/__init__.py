@@ -19,6 +19,7 @@ from openprogram.providers.management.selection import Selection as Selection
 from openprogram.providers.management.selection import resolve_selector as resolve_selector
 from openprogram.providers.management.selection import selection_of as selection_of
 from openprogram.providers.management.summaries import RecordingSummary as RecordingSummary
+from openprogram.providers.management.summaries import find_recordings as find_recordings
 from openprogram.providers.management.summaries import list_recordings as list_recordings
 from openprogram.providers.management.summaries import summarize_recording as summarize_recording
 from openprogram.providers.management.summaries import verify_recordings as verify_recordings

@@ -112,6 +112,18 @@ class RecordingSummary:
         return row
 
 
+def find_recordings() -> list[Path]:
+    """Name what lies in the managed root and may be a recording; reads none of it.
+
+    Returns:
+        The paths, by name; `summarize_recording` describes each.
+
+    Raises:
+        UnsafeFileError: The recordings directory is a link, or another user's.
+    """
+    return [Path(path) for path, _ in _managed_places()]
+
+
 def list_recordings() -> list[RecordingSummary]:
     """List the managed recordings, newest first by what their headers say.
 

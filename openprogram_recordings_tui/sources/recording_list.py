@@ -1,0 +1,77 @@
+"""The list of recordings, read so that it can be shown before the largest file is read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from openprogram.providers import management
+from openprogram.providers.management import RecordingSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import stat_result
+    from pathlib import Path
+
+    from openprogram_recordings_tui.background import IsCancelled
+
+_PATIENCE_SECONDS = 0.1
+_LARGE_BYTES = 2_000_000
+
+
+def read_recordings(
+    is_cancelled: IsCancelled,
+) -> Iterator[tuple[list[RecordingSummary], frozenset[Path]]]:
+    """Read the list, small files first; call this in a thread.
+
+    Args:
+        is_cancelled: Asked between files; True ends it.
+
+    Yields:
+        The recordings, newest first, and which of them were not read yet. The last time, none.
+
+    Raises:
+        UnsafeFileError: The recordings directory is a link, or another user's.
+    """
+    found = {path: _stat_only(path) for path in management.find_recordings()}
+    unread = sorted(found, key=lambda path: found[path].size_bytes, reverse=True)
+    shown_at = monotonic()
+    while unread and not is_cancelled():
+        path = unread[-1]
+        is_large = found[path].size_bytes > _LARGE_BYTES
+        if is_large or monotonic() - shown_at > _PATIENCE_SECONDS:
+            yield _newest_first(found), frozenset(unread)
+            shown_at = monotonic()
+        found[path] = management.summarize_recording(path)
+        unread.pop()
+    yield _newest_first(found), frozenset(unread)
+
+
+def _newest_first(found: dict[Path, RecordingSummary]) -> list[RecordingSummary]:
+    return sorted(found.values(), key=lambda s: (s.created_at, s.modified_at), reverse=True)
+
+
+def _stat_only(path: Path) -> RecordingSummary:
+    """Say of a recording what can be said without reading it."""
+    try:
+        status: stat_result | None = path.lstat()
+    except OSError:
+        status = None
+    modified_at = datetime.fromtimestamp(0 if status is None else status.st_mtime, UTC)
+    return RecordingSummary(
+        recording_id=path.name.removesuffix(".jsonl"),
+        path=path,
+        created_at=modified_at,
+        modified_at=modified_at,
+        format_version=None,
+        redaction_version=None,
+        legacy=False,
+        event_count=0,
+        size_bytes=0 if status is None else status.st_size,
+        complete=False,
+        active=False,
+        error=None,
+        calls=(),
+        warning=None,
+    )
