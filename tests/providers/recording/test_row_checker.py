@@ -164,6 +164,7 @@ ODD_EVENTS: list[Any] = [
         ],
         (HEADER_LINE + REQUEST_LINE + EVENT_LINE, ("missing_call_end", 2, 0)),
     ],
+    ids=lambda value: ascii(value)[-60:],
 )
 def test_each_fault_has_its_code_and_place(
     tmp_path: Path, data: bytes, expected: tuple[str, int | None, int | None]
