@@ -7,14 +7,16 @@ is made up, and nothing leaves this machine. The exit code is 0 only if every st
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from openprogram.testing import Answer, LoopbackVendor, Text, TokenCounts, ToolCall
 
@@ -27,6 +29,11 @@ STAGE = CHECKOUT / ".demo"
 NAME = "release-question"
 PROMPT = "What does notes.txt say about the release?"
 FIELD = "context.messages[2].content[0].text"
+KEY = "made-up-for-the-demo"
+COLUMNS = 80
+PICTURE_SIZE = (120, 40)
+STYLES = {"$": "2", "error:": "1;31", "recorded": "32", "incoming": "31"}
+"""How a line is drawn in a terminal, by its first word; a step's own line is bold."""
 
 SCRIPT: list[ScriptEntry] = [
     Answer(
@@ -39,8 +46,8 @@ SCRIPT: list[ScriptEntry] = [
     Answer(
         parts=[
             Text(
-                "Version 2.4 is planned for Friday, 4 December, at 10:00 UTC. Ada signs the "
-                "packages, and Grace watches the error rate; above 0.1 % you go back to 2.3."
+                "Version 2.4 is planned for Friday, 4 December, at 10:00 UTC.\n"
+                "Ada signs the packages, and Grace watches the error rate."
             )
         ],
         usage=TokenCounts(input=538, output=49),
@@ -58,27 +65,33 @@ class Stage:
     def __init__(self, directory: Path) -> None:
         self.workspace = directory / "workspace"
         self.home = directory / "home"
+        self.state = directory / "state"
         self.screenshots = directory / "screenshots"
         if directory.exists():
             shutil.rmtree(directory)
         for path in (directory, self.workspace, self.home, self.screenshots):
             path.mkdir(mode=0o700)
+        shutil.copyfile(DATA / "notes.txt", self.workspace / "notes.txt")
         self.environment = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_"))
         } | {
             "HOME": str(self.home),
-            "OPENPROGRAM_STATE_DIR": str(directory / "state"),
-            "ANTHROPIC_API_KEY": "made-up-for-the-demo",
+            "OPENPROGRAM_STATE_DIR": str(self.state),
+            "AGENTIC_PROVIDER": "anthropic",
+            "AGENTIC_MODEL": "claude-sonnet-4-5",
         }
 
-    def openprogram(self, *words: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+    def openprogram(
+        self, *words: str, expect: int = 0, show: slice = slice(None)
+    ) -> subprocess.CompletedProcess[str]:
         """Run one real command in the workspace, and show it with what it says.
 
         Args:
             words: The words after `openprogram`.
             expect: The exit code that belongs to this step.
+            show: Which lines of its output belong to the story.
 
         Returns:
             How it ended.
@@ -86,7 +99,7 @@ class Stage:
         Raises:
             DemoFailed: It ended otherwise.
         """
-        print(f"    $ openprogram {shlex.join(words)}")
+        write(f"  $ openprogram {shlex.join(words)}")
         done = subprocess.run(
             [sys.executable, "-m", "openprogram", *words],
             cwd=self.workspace,
@@ -96,8 +109,9 @@ class Stage:
             text=True,
             check=False,
         )
-        for line in (done.stdout + done.stderr).splitlines():
-            print(f"      {line}")
+        lines = (done.stdout + done.stderr).splitlines()
+        for line in lines[show] if done.returncode == expect else lines:
+            write(f"  {line}")
         require(done.returncode == expect, f"exit code {done.returncode}, not {expect}")
         return done
 
@@ -116,73 +130,125 @@ def require(held: bool, otherwise: str) -> None:
         raise DemoFailed(otherwise)
 
 
+def write(text: str, *, style: str | None = None) -> None:
+    """Write a line, wrapped a little further in, and drawn by its first word."""
+    body = text.lstrip()
+    indent = " " * (len(text) - len(body))
+    style = style or STYLES.get(body.split(" ", 1)[0])
+    is_plain = style is None or not sys.stdout.isatty() or bool(os.environ.get("NO_COLOR"))
+    for line in textwrap.wrap(
+        body,
+        COLUMNS,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  " if indent else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]:
+        print(line if is_plain else f"\x1b[{style}m{line}\x1b[0m", flush=True)
+
+
 def say(text: str) -> None:
     """Announce a step."""
-    print(f"\n{text}", flush=True)
-
-
-def run_agent(stage: Stage, *, expect: int = 0) -> subprocess.CompletedProcess[str]:
-    """Give the agent the task; the same words every time."""
-    words = ("run", PROMPT, "--provider", "anthropic", "--model", "claude-sonnet-4-5")
-    return stage.openprogram(*words, expect=expect)
+    print()
+    write(text, style="1")
 
 
 def record_live(stage: Stage) -> str:
     """Record the task against the pretend vendor, and return the answer."""
+    say("1. Record what the agent asks, and what it gets.")
+    stage.openprogram("recordings", "record", "--name", NAME, show=slice(1))
     with LoopbackVendor(SCRIPT) as vendor:
-        say(f"1. A pretend vendor listens on {vendor.base_url}. Record the next run:")
         stage.environment["OPENPROGRAM_ANTHROPIC_BASE_URL"] = vendor.base_url
-        stage.openprogram("recordings", "record", "--name", NAME)
-        say("2. Give the agent a task. It asks the vendor, reads the file, asks again:")
-        answer = run_agent(stage).stdout
+        stage.environment["ANTHROPIC_API_KEY"] = KEY
+        answer = stage.openprogram("run", PROMPT).stdout
         require(len(vendor.requests) == len(SCRIPT), "the vendor was not asked twice")
-    stage.openprogram("recordings", "show", NAME)
+        require(KEY in str(vendor.requests[0].headers), "the vendor saw no key")
+    stage.openprogram("recordings", "show", NAME, show=slice(-3, None))
+    recording = stage.state / "recordings" / f"{NAME}.jsonl"
+    require(KEY not in recording.read_text(encoding="utf-8"), "the key is in the recording")
+    require(recording.stat().st_mode & 0o777 == 0o600, "others may read the recording")
     return answer
 
 
 def replay_offline(stage: Stage, recorded_answer: str) -> None:
-    """Replay the task without a vendor, and compare the answers."""
-    say("3. The vendor is gone. Replay the same task from the recording:")
-    stage.openprogram("recordings", "replay", NAME)
-    answer = run_agent(stage).stdout
+    """Replay the task without a vendor and without a key, and compare the answers."""
+    say("2. The vendor is gone, and so is the key. Replay the same task.")
+    del stage.environment["ANTHROPIC_API_KEY"]
+    stage.openprogram("recordings", "replay", NAME, show=slice(1))
+    answer = stage.openprogram("run", PROMPT, show=slice(0)).stdout
     require(answer == recorded_answer, "the replayed answer is another one")
-    print("    The same answer, character by character; no vendor was asked.")
+    write("  The same answer, character by character; nobody was asked.")
 
 
 def replay_after_a_change(stage: Stage) -> str:
     """Change the file, replay again, and return the mismatch report's ID."""
-    say("4. Somebody changes notes.txt, and the same task no longer asks the same:")
+    say("3. Somebody changes a line of notes.txt. Replay the same task once more.")
     shutil.copyfile(DATA / "notes-changed.txt", stage.workspace / "notes.txt")
-    done = run_agent(stage, expect=1)
+    # What the agent says before it reads the file is known from step 1, and step 4 is the advice.
+    done = stage.openprogram("run", PROMPT, expect=1, show=slice(1, 5))
     require(f"field {FIELD}:" in done.stderr, f"the mismatch is not at {FIELD}")
     report = re.search(r"recordings tui --mismatch (\S+)", done.stderr)
     if report is None:
         raise DemoFailed("the mismatch names no report")
-    print(f"    The replay parts at {FIELD}: what read_file answered.")
     return report[1]
 
 
 def look(stage: Stage, report_id: str) -> None:
-    """Open the terminal UI on the mismatch; without a terminal, print and take pictures."""
+    """Open the terminal UI on the mismatch; without a terminal, print the list and draw it."""
     words = ("recordings", "tui", "--mismatch", report_id)
     if sys.stdin.isatty() and sys.stdout.isatty():
-        say("5. Look at both requests side by side (q leaves):")
-        subprocess.run(
-            [sys.executable, "-m", "openprogram", *words], env=stage.environment, check=True
-        )
+        say("4. Both requests side by side (q leaves).")
+        write(f"  $ openprogram {shlex.join(words)}")
+        command = [sys.executable, "-m", "openprogram", *words]
+        code = subprocess.run(command, env=stage.environment, check=False).returncode
+        require(code == 0, f"the terminal UI ended with exit code {code}")
         return
-    say("5. No terminal here, so the list instead of the terminal UI:")
+    say("4. No terminal here: the list, and pictures of the terminal UI.")
     stage.openprogram("recordings", "list")
+    os.environ.update(stage.environment)
+    for name, mismatch_id in (("recordings", None), ("mismatch", report_id)):
+        path = stage.screenshots / f"{name}.svg"
+        path.write_text(asyncio.run(draw(mismatch_id)), encoding="utf-8")
+        write(f"  drew {path.relative_to(CHECKOUT)}")
+    require(
+        "Monday" in path.read_text(encoding="utf-8"), "the picture does not show the difference"
+    )
+
+
+async def draw(mismatch_id: str | None) -> str:
+    """Draw the terminal UI as it would look, without a terminal.
+
+    Args:
+        mismatch_id: The mismatch report to open; the list of recordings when None.
+
+    Returns:
+        A picture as SVG.
+    """
+    # late: a terminal gets the real thing, in a process of its own
+    from openprogram.providers.mismatches import read_mismatch_report
+    from openprogram_recordings_tui.app import RecordingsApp
+
+    mismatch = None if mismatch_id is None else read_mismatch_report(mismatch_id)
+    app = RecordingsApp(mismatch=mismatch)
+    async with app.run_test(size=PICTURE_SIZE) as pilot:
+        # The lists are read first, and then the report that was asked for.
+        for _ in range(2):
+            await cast("Any", app.workers).wait_for_complete()  # partly untyped
+            await pilot.pause()
+        return app.export_screenshot(title="openprogram recordings tui")
 
 
 def main() -> int:
     """Run the demo.
 
     Returns:
-        0 if every step held, else 1.
+        0 if every step held, else 1; 130 after Ctrl-C.
     """
     stage = Stage(STAGE)
-    shutil.copyfile(DATA / "notes.txt", stage.workspace / "notes.txt")
+    write(
+        "A pretend vendor on this machine answers; the commands, the SDK, the tools and the "
+        "files are real. What it leaves is in .demo/; nothing else is touched."
+    )
     try:
         answer = record_live(stage)
         replay_offline(stage, answer)
@@ -192,8 +258,23 @@ def main() -> int:
     except DemoFailed as failed:
         print(f"\nThe demo failed: {failed}", file=sys.stderr)
         return 1
-    say(f"Every step held. What it left is in {STAGE.relative_to(CHECKOUT)}/.")
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
+    say("Every step held. To look around in what it left:")
+    write(f"  OPENPROGRAM_STATE_DIR={shown(stage.state)} {program()} recordings tui")
     return 0
+
+
+def program() -> str:
+    """Say how a person calls `openprogram` from here."""
+    script = Path(sys.executable).with_name("openprogram")
+    return shown(script) if script.exists() else f"{shown(Path(sys.executable))} -m openprogram"
+
+
+def shown(path: Path) -> str:
+    """Write a path as short as it can be typed from here."""
+    return shlex.quote(min(str(path), os.path.relpath(path), key=len))
 
 
 if __name__ == "__main__":
