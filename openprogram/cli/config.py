@@ -10,7 +10,6 @@ import typer
 from openprogram import config as settings_file
 from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import Command, JsonOption, LazyGroup, examples
-from openprogram.cli._tables import Column, layout_table
 from openprogram.config import SettingSpec
 from openprogram.errors import ConfigError
 
@@ -73,9 +72,9 @@ def get(
     if as_json:
         _output.write_json({"settings": values})
     elif key is None:
-        columns = [Column(title="KEY"), Column(title="VALUE"), Column(title="MEANING")]
-        rows = [[spec.key, _shown(values[spec.key]), spec.description] for spec in specs]
-        _output.write_lines(layout_table(columns, rows))
+        for spec in specs:
+            _output.write_line(f"{spec.key} = {_shown(values[spec.key])}".rstrip())
+            _output.write_line(f"  {spec.description}")
     else:
         _output.write_line(_shown(values[key]))
     return _diagnostics.DONE

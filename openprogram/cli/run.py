@@ -73,11 +73,11 @@ class _Task:
     cls=Command,
     epilog=examples(
         ("openprogram run 'What does notes.txt say?'", "print the answer as it comes"),
-        ("openprogram run 'Summarize' --root ~/notes", "look at files of another directory"),
+        ("openprogram run 'Summarize' --root ~/notes", "look at files elsewhere"),
         ("openprogram recordings record", "record the next run"),
     )
     + "\n\n\b\n"
-    + "ANTHROPIC_API_KEY holds the key, AGENTIC_PROVIDER and AGENTIC_MODEL a choice, and\n"
+    + "ANTHROPIC_API_KEY holds the key, AGENTIC_PROVIDER and AGENTIC_MODEL a choice,\n"
     + "OPENPROGRAM_ANTHROPIC_BASE_URL another place than https://api.anthropic.com.",
 )
 def run(

@@ -73,8 +73,9 @@ app = typer.Typer(
 
 @app.callback()
 def recordings() -> None:
-    """Record what an agent asks and what models answer, replay it, look at it, and clean up.
+    """Record, replay, look at and delete recordings.
 
-    SELECTOR is a recording's ID, as 'list' shows it, or a path with a slash in it. Redaction
-    removes credentials, not private content: treat a recording like the work it shows.
+    A recording holds what an agent asked and what models answered, call by call. SELECTOR is a
+    recording's ID, as 'list' shows it, or a path with a slash in it. Redaction removes credentials,
+    not private content: treat a recording like the work it shows.
     """
