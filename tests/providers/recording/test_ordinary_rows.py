@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -147,9 +148,9 @@ def with_odd_values(draw: st.DrawFn) -> bytes:
                 for step in path:
                     target = target[step]
                 if kind == "value":
-                    target[key] = draw(st.sampled_from(ODD_VALUES))
+                    target[key] = deepcopy(draw(st.sampled_from(ODD_VALUES)))
                 elif isinstance(target, dict):
-                    target["new"] = draw(st.sampled_from(ODD_VALUES))
+                    target["new"] = deepcopy(draw(st.sampled_from(ODD_VALUES)))
     layout = draw(st.sampled_from(files.LAYOUTS))
     return b"".join(
         (layout(row) if "\\ud83d" not in json.dumps(row) else files.spaced(row)) + b"\n"
