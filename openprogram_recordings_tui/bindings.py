@@ -31,6 +31,8 @@ class Key:
     """A sentence for the help screen."""
     cap: str = ""
     """How the keys are written; made from `keys` when empty."""
+    hint_cap: str = ""
+    """How they are written in the footer; the first of `caps` when empty."""
     writes: bool = False
     """Whether it changes something on disk: gone with `--read-only`."""
 
@@ -129,25 +131,25 @@ RECORDING_KEYS = (
         help="Show the request as a tree"),
     Key(id="recording.events", keys="3", action="view('events')", hint="",
         help="Show the events of the stream"),
-    Key(id="recording.raw", keys="4", action="view('raw')", hint="views", cap="4",
+    Key(id="recording.raw", keys="4", action="view('raw')", hint="views", cap="4", hint_cap="1-4",
         help="Show the physical rows of the file"),
     Key(id="recording.next_call", keys="right_square_bracket", action="call(1)", hint="call",
-        cap="]", help="Go to the next call"),
+        cap="]", hint_cap="[ ]", help="Go to the next call"),
     Key(id="recording.previous_call", keys="left_square_bracket", action="call(-1)", hint="",
         cap="[", help="Go to the call before"),
-    Key(id="recording.fault", keys="b", action="fault", hint="", cap="b",
+    Key(id="recording.fault", keys="b", action="fault", hint="faulty row", cap="b",
         help="Go to the line that makes the recording unsound"),
     Key(id="recording.leave", keys="q", action="leave", hint="quit", help="Leave"),
 )  # fmt: skip
 
 MISMATCH_KEYS = (
-    Key(id="mismatch.next", keys="n", action="difference(1)", hint="next",
+    Key(id="mismatch.next", keys="n", action="difference(1)", hint="difference", hint_cap="n N",
         help="Go to the next difference"),
-    Key(id="mismatch.previous", keys="N", action="difference(-1)", hint="previous",
+    Key(id="mismatch.previous", keys="N", action="difference(-1)", hint="",
         help="Go to the difference before"),
     Key(id="mismatch.fold", keys="z", action="fold", hint="all fields",
         help="Show the fields that are the same, or fold them"),
-    Key(id="mismatch.open", keys="c", action="open_call", hint="call",
+    Key(id="mismatch.open", keys="c", action="open_call", hint="recorded call",
         help="Open the recorded call"),
     Key(id="mismatch.back", keys="escape,left,h", action="back", hint="back", cap="esc",
         help="Go back to the list"),

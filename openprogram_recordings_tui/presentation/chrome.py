@@ -36,7 +36,8 @@ _BADGES: dict[str, tuple[str, Role]] = {
     "replay": ("▶ REPLAY", "badge_replay"),
     "blocked": ("✗ BLOCKED", "badge_blocked"),
 }
-_SHORT_TRAIL_WIDTH = 60
+_LABEL_FROM_WIDTH = 60
+_FILE_FROM_WIDTH = 120
 
 
 def title_line(trail: Sequence[str], status: RecordReplayStatus | None, width: int) -> Line:
@@ -50,12 +51,14 @@ def title_line(trail: Sequence[str], status: RecordReplayStatus | None, width: i
     Returns:
         The line.
     """
-    left = list(PRODUCT if width >= _SHORT_TRAIL_WIDTH or not trail else PRODUCT[:1])
-    for name in trail:
-        left += [Span(" › ", "faint"), Span(name, "strong")]
-    if status is None:
-        return spread(tuple(left), EMPTY_LINE, width)
-    return spread(tuple(left), mode_badge(status, width), width)
+    right = EMPTY_LINE if status is None else mode_badge(status, width)
+    path: Line = tuple(
+        span for name in trail for span in (Span(" › ", "faint"), Span(name, "strong"))
+    )
+    left = (*PRODUCT, *path)
+    if cells_of(left) + cells_of(right) >= width and trail:
+        left = (*PRODUCT[:1], *path[1:])
+    return spread(left, right, width)
 
 
 def mode_badge(status: RecordReplayStatus, width: int) -> Line:
@@ -71,9 +74,9 @@ def mode_badge(status: RecordReplayStatus, width: int) -> Line:
     mode = status.mode if status.valid or status.mode == "blocked" else "blocked"
     word, role = _BADGES.get(mode, _BADGES["blocked"])
     badge = Span(f" {word} ", role)
-    spans = [Span("next start ", "dim")] if width >= _SHORT_TRAIL_WIDTH else []
+    spans = [Span("next start ", "dim")] if width >= _LABEL_FROM_WIDTH else []
     spans.append(badge)
-    if mode in ("record", "replay") and width >= 2 * _SHORT_TRAIL_WIDTH:
+    if mode in ("record", "replay") and width >= _FILE_FROM_WIDTH:
         spans.append(Span(f" {status.file}", "dim"))
     if status.restart_required:
         spans.append(Span(" restart the worker", "warning"))
@@ -151,7 +154,7 @@ def hints_line(keys: Sequence[Key], right: str, width: int) -> Line:
     for key in keys:
         if not key.hint:
             continue
-        cap = key.caps.split(" ")[0]
+        cap = key.hint_cap or key.caps.split(" ")[0]
         needed = len(cap) + len(key.hint) + 4
         if needed > room:
             continue
@@ -180,9 +183,8 @@ def fault_banner(error: RecordingFileError, sound_call_count: int) -> Line:
     return (
         Span(f" ✗ line {error.line_number:,} ", "badge_blocked"),
         Span(f" {error.code}", "bad"),
-        Span("  b", "key_cap"),
-        Span(f" shows the row · {before} before it", "dim"),
         Span(f"  {error.reason}"),
+        Span(f"  · {before} before it", "dim"),
     )
 
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rich.cells import cell_len
@@ -26,7 +27,10 @@ Side: TypeAlias = Literal["recorded", "incoming"]
 
 _CONTEXT_CHARACTERS = 24
 _COMPARED_CHARACTERS = 6000
-_WORDS_COMPARED = 1500
+_WORDS_COMPARED = 400
+_ODD_SPACE = re.compile(r"[^\S \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
+"""White space that looks like a space and is none; control characters have marks of their own."""
+_WORD_CHARACTERS = re.compile(r"\w\w")
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _FIELD: dict[Side, Role] = {"recorded": "lit_recorded", "incoming": "lit_incoming"}
 _WORD: dict[Side, Role] = {"recorded": "lit_word_recorded", "incoming": "lit_word_incoming"}
@@ -260,36 +264,53 @@ def changed_spans(own: str, other: str, side: Side) -> list[Span]:
         Spans that together are `own`, as far as it is shown; equal parts in the field's role,
         changed ones in the word's.
     """
-    field, word = _FIELD[side], _WORD[side]
+    return [
+        Span(text, (_WORD if is_changed else _FIELD)[side])
+        for text, is_changed in _changes(own, other)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _changes(own: str, other: str) -> tuple[tuple[str, bool], ...]:
+    """Split a text into what stands in another too and what does not; a move asks again."""
     start = _shared_length(own, other)
-    rest_own, rest_other = own[start:], other[start:]
-    end = _shared_length(rest_own[::-1], rest_other[::-1])
-    middle_own = rest_own[: len(rest_own) - end]
-    middle_other = rest_other[: len(rest_other) - end]
-    spans = [Span(own[:start], field)]
-    spans += _changed_words(middle_own, middle_other, field, word)
-    spans.append(Span(own[len(own) - end :] if end else "", field))
-    return [span for span in spans if span.text]
+    while start and _is_inside_word(own, start) | _is_inside_word(other, start):
+        start -= 1
+    end = _shared_length(own[start:][::-1], other[start:][::-1])
+    while end and _is_inside_word(own, len(own) - end) | _is_inside_word(other, len(other) - end):
+        end -= 1
+    parts = [
+        (own[:start], False),
+        *_changed_words(own[start : len(own) - end], other[start : len(other) - end]),
+        (own[len(own) - end :], False),
+    ]
+    return tuple(part for part in parts if part[0])
 
 
-def _changed_words(own: str, other: str, field: Role, word: Role) -> list[Span]:
+def _is_inside_word(text: str, place: int) -> bool:
+    return _WORD_CHARACTERS.fullmatch(text[place - 1 : place + 1]) is not None
+
+
+def _changed_words(own: str, other: str) -> list[tuple[str, bool]]:
     if max(len(own), len(other)) > _COMPARED_CHARACTERS:
-        return [Span(_visible_spaces(own[:_COMPARED_CHARACTERS]), word)]
+        return [(_visible_spaces(own[:_COMPARED_CHARACTERS]), True)]
     tokens, others = _TOKEN.findall(own), _TOKEN.findall(other)
     if max(len(tokens), len(others)) > _WORDS_COMPARED:
-        return [Span(_visible_spaces(own), word)]
-    spans: list[Span] = []
+        return [(_visible_spaces(own), True)]
+    parts: list[tuple[str, bool]] = []
     matcher = SequenceMatcher(None, tokens, others, autojunk=False)
     for tag, first, last, _, _ in matcher.get_opcodes():
         text = "".join(tokens[first:last])
         if text:
-            spans.append(Span(text, field) if tag == "equal" else Span(_visible_spaces(text), word))
-    return spans
+            parts.append((text, False) if tag == "equal" else (_visible_spaces(text), True))
+    return parts
 
 
 def _visible_spaces(text: str) -> str:
-    """Show white space that is all of a change: a space alone would be an empty field."""
-    return text if text.strip() else text.replace(" ", "·")
+    """Show white space that is all of a change, and spaces that only look like one."""
+    if not text.strip():
+        text = text.replace(" ", "·")
+    return _ODD_SPACE.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
 
 
 def _shared_length(one: str, other: str) -> int:

@@ -24,6 +24,7 @@ _AGES = (
 )
 """Up to which age in seconds which unit is used, the unit in seconds, and its letters."""
 _TENTH_OF_A_CENT = 0.001
+_LEAST_SHOWN_USD = 0.00005
 
 
 def size(byte_count: int | None) -> str:
@@ -109,7 +110,7 @@ def cost(usd: float | None) -> str:
     if usd == 0:
         return "$0"
     if usd < _TENTH_OF_A_CENT:
-        return f"${usd:.4f}"
+        return f"${usd:.4f}" if usd >= _LEAST_SHOWN_USD else "<$.0001"
     return f"${usd:.3f}" if usd < 1 else f"${usd:.2f}"
 
 

@@ -142,6 +142,8 @@ class Column:
     """In cells; 0 takes what the others leave."""
     least: int = 10
     """In cells: what a column of width 0 wants at least."""
+    most: int = 10_000
+    """In cells: what such a column takes at most; what is left stays empty."""
     align: Literal["left", "right"] = "left"
     """Where its content stands."""
     worth: int = 0
@@ -177,7 +179,11 @@ def choose_columns(columns: Sequence[Column], width: int) -> list[tuple[int, int
         if needed <= width or columns[least].worth == 0:
             break
         chosen.remove(least)
-    return [(i, columns[i].width or max(width - fixed, columns[i].least)) for i in chosen]
+    return [(i, columns[i].width or _flexible(columns[i], width - fixed)) for i in chosen]
+
+
+def _flexible(column: Column, rest: int) -> int:
+    return min(max(rest, column.least), column.most)
 
 
 def table_line(columns: Sequence[Column], cells: Sequence[Cell], width: int) -> Line:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from openprogram.providers.ignored_paths import can_be_ignored
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.differences import short_text
 from openprogram_recordings_tui.presentation.lines import (
@@ -13,6 +15,7 @@ from openprogram_recordings_tui.presentation.lines import (
     Line,
     LineSource,
     Span,
+    cells_of,
     heading_line,
     table_line,
 )
@@ -80,6 +83,26 @@ class MismatchLines(LineSource):
             The titles of the columns.
         """
         return (Span(" "), *heading_line(_COLUMNS, width - 2))
+
+
+def next_step_line(path: str, width: int) -> Line:
+    """Say what can be done about a difference.
+
+    Args:
+        path: Where it is, as comparison writes it.
+        width: In cells.
+
+    Returns:
+        The line.
+    """
+    head = (Span(" what next ", "badge_off"), Span("  ask the same again or record anew"))
+    if not can_be_ignored(path):
+        return head
+    setting = f"record_replay.ignore += [{json.dumps(path)}]"
+    whole = (*head, Span(", or ignore it: "), Span(setting, "accent"))
+    if cells_of(whole) <= width:
+        return whole
+    return (*head, Span(", or add it to "), Span("record_replay.ignore", "accent"))
 
 
 def recording_name(recording: object) -> str:

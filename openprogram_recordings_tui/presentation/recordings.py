@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     Column(title="", width=1),
-    Column(title="RECORDING", width=0, least=26),
+    Column(title="RECORDING", width=0, least=26, most=48),
     Column(title="WHEN", width=9),
     Column(title="CALLS", width=5, align="right"),
     Column(title="EVENTS", width=6, align="right", worth=2),

@@ -70,6 +70,17 @@ class BaseScreen(Screen[None]):
         writes = {key.action for key in self.keys if key.writes}
         return not (self.is_read_only and action in writes)
 
+    def is_possible(self, key: Key) -> bool:
+        """Say whether a key does anything now.
+
+        Args:
+            key: One of the screen's keys.
+
+        Returns:
+            Whether its hint is worth the room.
+        """
+        return self.check_action(key.action.partition("(")[0], ()) is not False
+
     def action_back(self) -> None:
         """Ask to go back."""
         self.post_message(BackAsked())
@@ -82,7 +93,7 @@ class BaseScreen(Screen[None]):
         return title_line(self.trail(), self.status, width)
 
     def _hints(self, width: int) -> Line:
-        keys = [key for key in self.keys if not (key.writes and self.is_read_only)]
+        keys = [key for key in self.keys if self.is_possible(key)]
         leaving = [key for key in keys if key.action in ("back", "out", "leave") and key.hint]
         acting = [key for key in keys if key not in leaving]
         ordered = [*leaving[:1], APP_KEYS[0], *acting, *leaving[1:]]

@@ -62,10 +62,17 @@ class Dialog(ModalScreen[str | None]):
             if field is not None:
                 yield field
             with Horizontal(id="buttons"):
+                yield Bar(self._hint, id="dialog-hint")
                 agree = self.agree_button()
                 yield Button("Close" if agree is None else "Cancel", id="cancel")
                 if agree is not None:
                     yield agree
+
+    def _hint(self, _: int) -> Line:
+        closing = (Span("esc", "key_cap"), Span(" means no", "dim"))
+        if self.agree_button() is None:
+            return ()
+        return (Span("tab", "key_cap"), Span(" goes on  ", "dim"), *closing)
 
     def on_mount(self) -> None:
         """Begin on the safe side."""

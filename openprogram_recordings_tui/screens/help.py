@@ -14,7 +14,7 @@ from openprogram_recordings_tui.bindings import (
     KeyGroup,
     bindings_of,
 )
-from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span
+from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span, spread
 from openprogram_recordings_tui.presentation.marks import OUTCOME_MARKS
 from openprogram_recordings_tui.widgets.bars import Bar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
@@ -38,8 +38,12 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Lay the box out."""
         with Vertical(id="help"):
-            yield Bar(lambda _: (Span("Keys", "title"), Span("   esc closes", "dim")))
+            yield Bar(self._title)
             yield VirtualLines(FixedLines(help_lines(self._screen_name)), has_cursor=False)
+
+    def _title(self, width: int) -> Line:
+        name = Span(f"Keys · {self._screen_name}", "title")
+        return spread((name,), (Span("esc", "key_cap"), Span(" closes ", "dim")), width)
 
     def on_mount(self) -> None:
         """Let the keys scroll."""

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 PREVIEW_FROM_WIDTH = 110
 """From this width on, a preview stands beside the list."""
+WIDE_FROM_WIDTH = 160
+"""From this width on, it is as wide as text is read best."""
 
 _TAB_NAMES = ("recordings", "mismatches", "tapes")
 
@@ -122,6 +124,7 @@ class HomeScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the preview where there is room for it."""
+        self.set_class(event.size.width >= WIDE_FROM_WIDTH, "wide")
         self._place_preview(event.size.width)
 
     def show_lists(

@@ -18,7 +18,7 @@ from openprogram_recordings_tui.presentation.differences import (
     value_lines,
 )
 from openprogram_recordings_tui.presentation.lines import FixedLines, Line, Span, spread
-from openprogram_recordings_tui.presentation.mismatches import recording_name
+from openprogram_recordings_tui.presentation.mismatches import next_step_line, recording_name
 from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.widgets.bars import Bar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
@@ -152,7 +152,7 @@ class MismatchScreen(BaseScreen):
         self._current = number
         places = [i for i, row in enumerate(self._rows) if row.difference_index == number]
         if places:
-            self._recorded.move_to(places[0])
+            self._recorded.move_to(places[0], is_jump=True)
         self._refresh_words()
 
     def _refresh_words(self) -> None:
@@ -199,10 +199,5 @@ class MismatchScreen(BaseScreen):
     def _side_heading(word: str, side: Side, what: str) -> Line:
         return (Span("▌ ", side), Span(word, side), Span(f"  {what}", "dim"))
 
-    def _next_step_line(self, _: int) -> Line:
-        path = self._current_path()
-        return (
-            Span(" what next ", "badge_off"),
-            Span("  ask the same again, record anew, or ignore it: "),
-            Span(f'record_replay.ignore += ["{path}"]', "accent"),
-        )
+    def _next_step_line(self, width: int) -> Line:
+        return next_step_line(self._current_path(), width)

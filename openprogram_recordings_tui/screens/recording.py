@@ -137,6 +137,12 @@ class RecordingScreen(BaseScreen):
         self.set_class(event.size.width < BOTH_PANES_FROM_WIDTH, "narrow")
         self.set_class(event.size.width >= WIDE_FROM_WIDTH, "wide")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to go to the faulty row only where there is one."""
+        if action == "fault" and self._recording.faulty_row() is None:
+            return False
+        return super().check_action(action, parameters)
+
     def trail(self) -> Sequence[str]:
         """Name the recording."""
         return (self._path.name.removesuffix(".jsonl"),)
@@ -229,6 +235,7 @@ class RecordingScreen(BaseScreen):
         self._calls.forget()
         self._detail.forget()
         self._facts.refresh()
+        self.hint_bar.refresh()
 
     @on(ReadingFailed)
     def reading_failed(self, message: ReadingFailed) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from openprogram_recordings_tui.cells import ELLIPSIS, crop, cut
@@ -13,8 +14,6 @@ from openprogram_recordings_tui.text import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.style import Style
 
     from openprogram_recordings_tui.presentation.lines import Line
     from openprogram_recordings_tui.widgets.palette import Palette
@@ -86,4 +85,7 @@ def _overlaid(style: Style | None, over: Style, base: Style) -> Style:
     """Lay a style over another, but keep a field that a span brought itself."""
     if style is None:
         return base + over
+    if style.reverse and over.reverse:
+        # Two reversals look like none of them: the field stands out of the reversed line.
+        return style + Style(reverse=False, underline=True)
     return style + over if style.bgcolor == base.bgcolor else style

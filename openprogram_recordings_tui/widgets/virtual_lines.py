@@ -136,13 +136,18 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         """
         self._twin, twin._twin = twin, self
 
-    def move_to(self, index: int) -> None:
+    def move_to(self, index: int, *, is_jump: bool = False) -> None:
         """Choose a line and bring it into view.
 
         Args:
             index: From 0; it is kept within what there is.
+            is_jump: Show what is around a line that comes into view, rather than as little as can
+                be.
         """
         self.cursor = self.validate_cursor(index)
+        height = max(self.scrollable_content_region.height, 1)
+        if is_jump and not 0 <= self.cursor - self.scroll_offset.y < height - 1:
+            self.scroll_to(y=max(self.cursor - height // 3, 0), animate=False)
         self._reveal(self.cursor)
 
     def validate_cursor(self, cursor: int) -> int:
