@@ -159,7 +159,7 @@ def with_odd_values(draw: st.DrawFn) -> bytes:
 
 
 FUZZ = settings(
-    max_examples=400,
+    max_examples=200,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
