@@ -9,7 +9,9 @@ NOTHING = "–"
 
 _THOUSAND = 1000
 _SIZE_UNITS = ("kB", "MB", "GB", "TB")
+_COUNT_UNITS = "kMG"
 _TEN = 10
+_HUNDRED = 100
 _MINUTE_SECONDS = 60
 _HOUR_SECONDS = 3600
 _DAY_SECONDS = 86_400
@@ -58,7 +60,7 @@ def count(number: int | None) -> str:
         number: The count; None when unknown.
 
     Returns:
-        The digits, or a rounded figure with `k` or `M`.
+        The digits, or a figure rounded down with `k`, `M` or `G`.
 
     Example:
         >>> count(4), count(9_999), count(12_345), count(1_000_000)
@@ -68,11 +70,16 @@ def count(number: int | None) -> str:
         return NOTHING
     if number < _TEN * _THOUSAND:
         return str(number)
-    if number < 100 * _THOUSAND:
-        return f"{number / _THOUSAND:.1f}k"
-    if number < _THOUSAND * _THOUSAND:
-        return f"{number // _THOUSAND}k"
-    return f"{number / _THOUSAND**2:.1f}M"
+    tenths, power = number * _TEN // _THOUSAND, 0
+    while tenths >= _TEN * _THOUSAND and power < len(_COUNT_UNITS) - 1:
+        tenths //= _THOUSAND
+        power += 1
+    whole, tenth = divmod(tenths, _TEN)
+    return (
+        f"{whole}.{tenth}{_COUNT_UNITS[power]}"
+        if whole < _HUNDRED
+        else f"{whole}{_COUNT_UNITS[power]}"
+    )
 
 
 def plural(number: int, word: str) -> str:

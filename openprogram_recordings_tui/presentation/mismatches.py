@@ -102,7 +102,7 @@ def next_step_line(path: str, width: int) -> Line:
     whole = (*head, Span(", or ignore it: "), Span(setting, "accent"))
     if cells_of(whole) <= width:
         return whole
-    return (*head, Span(", or add it to "), Span("record_replay.ignore", "accent"))
+    return (*head, Span(", or ignore this path"))
 
 
 def recording_name(recording: object) -> str:

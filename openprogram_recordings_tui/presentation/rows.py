@@ -54,6 +54,7 @@ _CALL_COLUMNS = (
     Column(title="COST", width=7, align="right", worth=5),
     Column(title="OUTCOME", width=9, worth=6),
 )
+_LARGE_ROW_BYTES = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,12 +171,7 @@ def event_text(event: Mapping[str, Json]) -> str:
 
 
 def raw_line(
-    line_number: int,
-    text: str,
-    *,
-    digits: int,
-    left_out_bytes: int,
-    is_faulty: bool,
+    line_number: int, text: str, *, digits: int, size_bytes: int, is_faulty: bool, is_open: bool
 ) -> Line:
     """Draw a physical row.
 
@@ -183,18 +179,32 @@ def raw_line(
         line_number: From 1.
         text: The beginning of the row, decoded; raw.
         digits: How wide the line numbers are.
-        left_out_bytes: How much of the row is not in `text`.
+        size_bytes: Of the row; said when it is large.
         is_faulty: Whether the strict reader stopped here.
+        is_open: Whether the row is shown in full beneath.
 
     Returns:
         The line.
     """
-    number = f"{line_number:>{digits}}"
+    role: Role = "bad" if is_faulty else "faint"
     head = (
-        Span("▌", "bad") if is_faulty else Span(" "),
-        Span(f"{number} ", "bad" if is_faulty else "faint"),
+        Span("▌" if is_faulty else " ", "bad"),
+        Span(f"{line_number:>{digits}} ", role),
+        Span("▾ " if is_open else "  ", "faint"),
     )
-    if not left_out_bytes:
+    if size_bytes < _LARGE_ROW_BYTES:
         return (*head, Span(text))
-    size = f"{figures.size(left_out_bytes + len(text)):>7} "
-    return (*head, Span(size, "warning"), Span(text))
+    return (*head, Span(f"{figures.size(size_bytes)}  ", "warning"), Span(text))
+
+
+def raw_part_line(text: str, *, digits: int) -> Line:
+    """Draw a line of a row that is shown in full.
+
+    Args:
+        text: The part; raw.
+        digits: How wide the line numbers are.
+
+    Returns:
+        The line.
+    """
+    return (Span(f"{'│':>{digits + 1}} ", "accent"), Span("  "), Span(text, "string"))

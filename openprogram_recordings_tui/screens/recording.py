@@ -29,7 +29,7 @@ from openprogram_recordings_tui.presentation.rows import call_heading, event_hea
 from openprogram_recordings_tui.presentation.trees import TreeLines
 from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.sources.call_views import CallViews
-from openprogram_recordings_tui.sources.lists import CallLines, EventLines
+from openprogram_recordings_tui.sources.lists import CallLines, EventLines, RawLines
 from openprogram_recordings_tui.sources.open_recording import OpenRecording
 from openprogram_recordings_tui.widgets.bars import Bar, TabBar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
@@ -271,11 +271,10 @@ class RecordingScreen(BaseScreen):
     def detail_chosen(self, message: VirtualLines.Chosen) -> None:
         """Fold or unfold; from an event go to its row."""
         source = self._detail.source
-        if isinstance(source, ConversationLines | TreeLines):
+        if isinstance(source, ConversationLines | TreeLines | RawLines):
             self._go_to_line(source.toggle(message.index))
         elif isinstance(source, EventLines):
-            self._cursors["raw"] = source.physical_row(message.index)
-            self.action_view("raw")
+            self._show_row(source.physical_row(message.index))
 
     @on(TabBar.Picked)
     def view_picked(self, message: TabBar.Picked) -> None:
@@ -330,8 +329,7 @@ class RecordingScreen(BaseScreen):
         """Go to the row where the strict reader stopped."""
         row = self._recording.faulty_row()
         if row is not None:
-            self._cursors["raw"] = row
-            self.action_view("raw")
+            self._show_row(row)
 
     def _open_detail(self) -> None:
         self.add_class("inside")
@@ -358,6 +356,13 @@ class RecordingScreen(BaseScreen):
             source, cursor=self._views.first_cursor(name) if cursor is None else cursor
         )
         self._place.refresh()
+
+    def _show_row(self, row: int) -> None:
+        """Go to a row of the file."""
+        self.action_view("raw")
+        source = self._detail.source
+        if isinstance(source, RawLines):
+            self._detail.move_to(source.line_of(row), is_jump=True)
 
     def _show_field(self, field: str) -> None:
         self.action_view("request")

@@ -36,9 +36,13 @@ def test_sizes_change_unit_in_time(byte_count: int | None, words: str):
     assert figures.size(byte_count) == words
 
 
-@given(st.integers(min_value=0, max_value=10**9 - 1))
-def test_counts_take_six_cells_at_most(number: int):
-    assert len(figures.count(number)) <= 6
+@given(st.integers(min_value=0, max_value=10**12 - 1))
+def test_counts_take_five_cells_at_most_and_never_round_up(number: int):
+    words = figures.count(number)
+
+    assert len(words) <= 5
+    unit = {"k": 10**3, "M": 10**6, "G": 10**9}.get(words[-1], 1)
+    assert float(words.rstrip("kMG")) * unit <= number * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
