@@ -16,12 +16,12 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import msgspec
 
 from openprogram import _private_files, paths
-from openprogram.errors import MismatchReportError, quoted
+from openprogram.errors import MismatchReportError, UnsafeFileError, quoted
 from openprogram.providers.comparison import MISSING
 from openprogram.providers.recording.format import RowError, decode_row, encode_row
 from openprogram.providers.recording.redaction import remove_secret_values
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 class _Summary(msgspec.Struct, kw_only=True):
     """The first line of a report; a value stands in an object, empty when there is none."""
 
-    created_at: datetime
+    created_at: Annotated[datetime, msgspec.Meta(tz=True)]
     recording: str
     call_index: int
     field_path: str
@@ -191,7 +191,7 @@ def list_mismatch_reports() -> list[MismatchReport]:
     for name in reversed(names):
         try:
             reports.append(_read_report(directory / name))
-        except (MismatchReportError, OSError) as error:
+        except (MismatchReportError, UnsafeFileError, OSError) as error:
             _log.warning("a mismatch report is left out: %s", error)
     return reports
 
@@ -207,6 +207,7 @@ def read_mismatch_report(report_id: str) -> MismatchReport:
 
     Raises:
         MismatchReportError: There is no such report, or the file is none.
+        UnsafeFileError: The file, or its directory, is a link, or another user's.
         OSError: It cannot be read.
     """
     if not _ID.fullmatch(report_id):
@@ -219,7 +220,10 @@ def read_mismatch_report(report_id: str) -> MismatchReport:
 
 def _read_report(path: Path) -> MismatchReport:
     line = _read(path, _LARGEST_SUMMARY_BYTES, is_beginning=True).partition(b"\n")[0]
-    return _report(path, _decode(path, line, _Summary))
+    try:
+        return _report(path, _decode(path, line, _Summary))
+    except OverflowError:
+        raise MismatchReportError(path, "no mismatch report") from None
 
 
 def _report(path: Path, summary: _Summary) -> MismatchReport:
