@@ -124,7 +124,7 @@ def test_a_dict_is_taken_in_its_wire_form() -> None:
         t.EventTextDelta(content_index=0, delta="x", partial=None),  # type: ignore[arg-type]  # likewise
         t.EventDone(reason="stop", message="text"),  # type: ignore[arg-type]  # likewise
     ],
-    ids=str,
+    ids=["object", "none", "delta", "unknown", "number", "no-snapshot", "text"],
 )
 def test_what_no_recording_can_hold_is_left_out_and_said(
     odd: Any, caplog: pytest.LogCaptureFixture
