@@ -75,7 +75,9 @@ def measure_hostile() -> None:
     print(f"\n{'text':16}{'MB/s at 10 MB':>14}{'x plain':>9}{'min-max':>16}{'growth':>8}")
     for name in ("plain", *texts):
         small, large = (statistics.median(taken[name, size]) for size in (SIZES[0], SIZES[-1]))
-        ratios = [a / b for a, b in zip(taken[name, SIZES[-1]], taken["plain", SIZES[-1]], strict=True)]
+        ratios = [
+            a / b for a, b in zip(taken[name, SIZES[-1]], taken["plain", SIZES[-1]], strict=True)
+        ]
         exponent = math.log(large / small) / math.log(SIZES[-1] / SIZES[0])
         print(
             f"{name:16}{SIZES[-1] / 1e6 / large:14.0f}{statistics.median(ratios):9.1f}"

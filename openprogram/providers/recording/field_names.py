@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SECRET_FIELD_NAMES = frozenset(
     """
@@ -16,8 +21,12 @@ SECRET_FIELD_NAMES = frozenset(
     credentials session_key
 
     credential cookies secrets passwords api_keys access_keys access_tokens refresh_tokens
-    auth_tokens private_keys secret_keys client_secrets db_pass smtp_pass user_pass mysql_pass
-    """.split()
+    auth_tokens private_keys secret_keys client_secrets
+
+    db_pass database_pass mysql_pass postgres_pass pg_pass mongo_pass redis_pass smtp_pass
+    mail_pass email_pass user_pass admin_pass root_pass login_pass auth_pass http_pass proxy_pass
+    ftp_pass ssh_pass sudo_pass ldap_pass wifi_pass
+    """.split()  # noqa: SIM905 - a hundred quotes would hide the words
 )
 """Names that hold a credential by themselves, words joined by `_`."""
 
@@ -26,76 +35,65 @@ DATA_FIELD_NAMES = frozenset(
     key tokens keys public_key pub_key primary_key foreign_key sort_key cache_key partition_key
     idempotency_key unique_key composite_key natural_key surrogate_key candidate_key alternate_key
     hash_key range_key row_key column_key group_key grouping_key index_key lookup_key search_key
-    object_key bucket_key s3_key blob_key storage_key_name dedup_key dedupe_key deduplication_key
-    routing_key binding_key message_key event_key record_key document_key item_key entry_key
-    map_key dict_key json_key yaml_key config_key setting_key settings_key property_key
-    attribute_key field_key param_key parameter_key argument_key header_key option_key
-    translation_key i18n_key locale_key message_group_key shard_key distribution_key cluster_key
-    clustering_key join_key merge_key order_key ordering_key compare_key comparison_key
-    issue_key project_key ticket_key jira_key parent_key child_key root_key_name node_key
-    react_key list_key tree_key answer_key hot_key shortcut_key modifier_key arrow_key enter_key
-    escape_key tab_key shift_key control_key ctrl_key alt_key meta_key cmd_key command_key
-    option_key function_key_name space_key delete_key backspace_key return_key home_key end_key
-    press_key any_key key_key registry_key feature_key flag_key state_key store_key
-    context_key query_key mutation_key data_key_name metric_key label_key tag_key
-    category_key type_key class_key dimension_key first_key last_key next_key prev_key
-    previous_key start_key end_key current_key new_key old_key last_evaluated_key
-    exclusive_start_key evaluated_key song_key musical_key major_key minor_key piano_key
-    prompt_cache_key lock_key session_cache_key turkey monkey donkey
+    object_key bucket_key s3_key blob_key dedup_key dedupe_key deduplication_key routing_key
+    binding_key message_key event_key record_key document_key item_key entry_key map_key dict_key
+    json_key yaml_key config_key setting_key settings_key property_key attribute_key field_key
+    param_key parameter_key argument_key header_key option_key translation_key i18n_key locale_key
+    message_group_key shard_key distribution_key cluster_key clustering_key join_key merge_key
+    order_key ordering_key compare_key comparison_key issue_key project_key ticket_key jira_key
+    parent_key child_key node_key react_key list_key tree_key answer_key hot_key shortcut_key
+    modifier_key arrow_key enter_key escape_key tab_key shift_key control_key ctrl_key alt_key
+    meta_key cmd_key command_key space_key delete_key backspace_key return_key home_key end_key
+    press_key any_key key_key registry_key feature_key flag_key state_key store_key context_key
+    query_key mutation_key metric_key label_key tag_key category_key type_key class_key
+    dimension_key first_key last_key next_key prev_key previous_key start_key current_key new_key
+    old_key last_evaluated_key exclusive_start_key evaluated_key song_key musical_key major_key
+    minor_key piano_key prompt_cache_key lock_key session_cache_key turkey monkey donkey file_key
+    image_key job_key task_key team_key board_key epic_key template_key theme_key resource_key
+    survey_key legend_key color_key version_key
 
-    page_token next_token next_page_token previous_page_token prev_page_token continuation_token
-    sync_token next_sync_token cursor_token resume_token scroll_token position_token marker_token
-    change_token cancellation_token cancel_token
-    eos_token bos_token pad_token unk_token mask_token sep_token cls_token sos_token eot_token
-    eom_token bot_token_text special_token special_tokens stop_token start_token end_token
-    additional_special_token begin_token first_token last_token current_token previous_token
-    prev_token peek_token lookahead_token syntax_token lexer_token parser_token word_token
-    sub_token subword_token text_token image_token audio_token video_token vision_token
-    image_pad_token fim_token prefix_token suffix_token middle_token separator_token
-    newline_token space_token decoder_start_token forced_bos_token forced_eos_token
-    max_token min_token num_token n_token total_token input_token output_token prompt_token
-    completion_token reasoning_token thinking_token cached_token per_token cost_per_token
-    price_per_token usd_per_token ms_per_token time_to_first_token time_per_output_token
-    """.split()
+    page_token paging_token pagination_token skip_token delta_token resumption_token next_token
+    next_page_token previous_page_token prev_page_token continuation_token sync_token
+    next_sync_token cursor_token resume_token scroll_token position_token marker_token change_token
+    cancellation_token cancel_token eos_token bos_token pad_token unk_token mask_token sep_token
+    cls_token sos_token eot_token eom_token special_token special_tokens stop_token start_token
+    end_token additional_special_token begin_token first_token last_token current_token
+    previous_token prev_token peek_token lookahead_token syntax_token lexer_token parser_token
+    word_token sub_token subword_token text_token image_token audio_token video_token vision_token
+    image_pad_token fim_token prefix_token suffix_token middle_token separator_token newline_token
+    space_token decoder_start_token forced_bos_token forced_eos_token max_token min_token num_token
+    n_token total_token input_token output_token prompt_token completion_token reasoning_token
+    thinking_token cached_token per_token cost_per_token price_per_token usd_per_token ms_per_token
+    time_to_first_token time_per_output_token
+    """.split()  # noqa: SIM905 - a hundred quotes would hide the words
 )
 """Names that look like a credential's and hold ordinary data; also as the end of a longer name."""
 
 _COMPOUND_ENDINGS = frozenset(
-    "token key secret password passwd passphrase pwd jwt cookie credential credentials "
-    "authorization passcode".split()
+    {"token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "jwt"}
+    | {"cookie", "credential", "credentials", "authorization"}
 )
 _JOINED_ENDINGS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "apikey",
-    "secretkey",
-    "privatekey",
-    "accesskey",
-    "sessionkey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "accountkey",
-    "authkey",
-    "sshkey",
-    "privkey",
+    *("password", "passwd", "passphrase", "secret", "token", "apikey", "secretkey", "privatekey"),
+    *("accesskey", "sessionkey", "signingkey", "encryptionkey", "masterkey", "accountkey"),
+    *("authkey", "sshkey", "privkey"),
 )
+"""How a secret name ends whose words are not told apart, as `mypassword`."""
 _JOINED_SECRETS = frozenset(name.replace("_", "") for name in SECRET_FIELD_NAMES)
 _JOINED_DATA = frozenset(name.replace("_", "") for name in DATA_FIELD_NAMES)
 _LONGEST_NAME = 100
 _MOST_SPACED_WORDS = 3
 _HEADER_NAME = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 _WORD_EDGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
+_QUERY_ONLY_NAME = re.compile(r"(?ai)key|(?:[\w.-]+[_.-])?sig(?:nature)?")
 
 
 def is_secret_field(name: str) -> bool:
     """Say whether a field of this name holds a credential.
 
     Args:
-        name: The field's name as it was written; one with dots counts by its last parts.
+        name: The field's name as it was written; one with dots counts by its last parts, a long
+            one by its last 100 characters.
 
     Returns:
         True for the names of `SECRET_FIELD_NAMES` and for any compound name that ends like one,
@@ -107,24 +105,7 @@ def is_secret_field(name: str) -> bool:
         >>> is_secret_field("max_tokens"), is_secret_field("next_page_token")
         (False, False)
     """
-    return len(name) <= _LONGEST_NAME and _is_secret(name)
-
-
-def is_header_pair(name: str, value: str) -> bool:
-    """Say whether two texts that stand alone in a list are a header and its secret value.
-
-    In a list of lists every secret name counts; alone, `["password", "token"]` may be a list of
-    names, so that only an HTTP header with something that is no name is a pair.
-
-    Args:
-        name: The first text.
-        value: The second.
-
-    Returns:
-        True for `["x-api-key", "v4lue"]`.
-    """
-    is_header = "-" in name or name.lower() in {"authorization", "cookie"}
-    return is_header and is_secret_field(name) and _HEADER_NAME.fullmatch(value) is None
+    return _is_secret(name[-_LONGEST_NAME:])
 
 
 @lru_cache(maxsize=4096)
@@ -149,52 +130,59 @@ def _is_secret(name: str) -> bool:
     )
 
 
-SCHEMA_MAP_NAMES = frozenset(
-    {"properties", "patternProperties", "definitions", "$defs", "dependentSchemas"}
-)
-"""Fields of a JSON Schema whose own fields are names that somebody chose, each with a schema."""
-
-SCHEMA_VALUE_NAMES = frozenset({"default", "const", "example", "examples"})
-"""Fields of a JSON Schema that hold a value; under a secret name, a secret."""
-
-_SCHEMA_WORDS = (
-    SCHEMA_MAP_NAMES
-    | SCHEMA_VALUE_NAMES
-    | frozenset(
-        """
-        $ref $id $schema $comment $anchor type title description format enum anyOf oneOf allOf not
-        if then else items prefixItems additionalItems contains additionalProperties
-        propertyNames unevaluatedItems unevaluatedProperties required dependentRequired
-        dependencies minLength maxLength pattern minimum maximum exclusiveMinimum
-        exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties
-        minContains maxContains contentEncoding contentMediaType contentSchema readOnly writeOnly
-        deprecated nullable discriminator externalDocs xml
-        """.split()
-    )
-)
-_SCHEMA_TYPES = frozenset("string number integer boolean array object null".split())
-_SCHEMA_OPENERS = ("$ref", "anyOf", "oneOf", "allOf")
+def is_query_secret(name: str) -> bool:
+    """Say whether a name holds a credential in the query of a URL, though data elsewhere."""
+    return _QUERY_ONLY_NAME.fullmatch(name) is not None
 
 
-def is_schema(value: object, *, within_properties: bool) -> bool:
-    """Say whether the value of a secret field is a JSON Schema: structure, not a credential.
+def is_header_pair(name: str, value: str) -> bool:
+    """Say whether two texts that stand alone in a list are a header and its secret value.
+
+    In a list of lists every secret name counts; alone, `["password", "token"]` may be a list of
+    names, so that only an HTTP header with something that is no name is a pair.
 
     Args:
-        value: What stands under the name.
-        within_properties: Whether the name stands in a field of `SCHEMA_MAP_NAMES`, where a schema
-            need not say its type.
+        name: The first text.
+        value: The second.
 
     Returns:
-        True for an object made only of the words of JSON Schema.
+        True for `["x-api-key", "v4lue"]`.
     """
-    if not isinstance(value, dict):
-        return False
-    schema: dict[object, object] = value  # pyright: ignore[reportUnknownVariableType] - narrowed only
-    if not all(word in _SCHEMA_WORDS for word in schema):
-        return False
-    if within_properties:
-        return True
-    type_ = schema.get("type")
-    types: list[object] = type_ if isinstance(type_, list) else [type_]  # pyright: ignore[reportUnknownVariableType] - elements are compared only
-    is_typed = all(isinstance(one, str) and one.lower() in _SCHEMA_TYPES for one in types)
-    return is_typed or any(opener in schema for opener in _SCHEMA_OPENERS)
+    is_header = "-" in name or name.lower() in {"authorization", "cookie"}
+    return is_header and is_secret_field(name) and _HEADER_NAME.fullmatch(value) is None
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    """Build a pattern of words, grouped by their first letter because that is tried faster."""
+    groups = groupby(sorted(words, reverse=True), key=lambda word: word[0])
+    return "|".join(
+        f"{letter}(?:{'|'.join(word[1:] for word in group)})" for letter, group in groups
+    )
+
+
+_ENDINGS = (
+    *("auth", "authorization", "cookie", "credential", "jwt", "key", "pass", "passcode"),
+    *("passphrase", "passwd", "password", "pwd", "secret", "sig", "signature", "token"),
+)
+
+NAME_ENDING = rf"(?:{_alternatives(_ENDINGS)})s?(?:[_.-]?[0-9]{{1,8}})?[_-]?"
+"""How every name that may hold a credential ends, in lower case, as a pattern."""
+
+NAME_ENDING_BACKWARDS = (
+    rf"[_-]?(?:[0-9]{{1,8}}[_.-]?)?s?(?:{_alternatives(word[::-1] for word in _ENDINGS)})"
+)
+"""The same for a text read backwards."""
+
+NAME_TRIGGERS = (
+    "auth",
+    "cookie",
+    "credential",
+    "jwt",
+    "key",
+    "pass",
+    "pwd",
+    "secret",
+    "sig",
+    "token",
+)
+"""In every such name there is one of these."""

@@ -11,14 +11,19 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from openprogram.providers.recording.field_names import (
+from openprogram.providers.recording.field_names import is_header_pair, is_secret_field
+from openprogram.providers.recording.json_schemas import (
     SCHEMA_MAP_NAMES,
     SCHEMA_VALUE_NAMES,
-    is_header_pair,
     is_schema,
-    is_secret_field,
 )
-from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement, closing_bracket
+from openprogram.providers.recording.text_commands import find_in_argument
+from openprogram.providers.recording.text_values import (
+    PLACEHOLDER,
+    Replacement,
+    closing_bracket,
+    is_basic_credential,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +32,8 @@ PAIR_NAME_FIELDS = frozenset({"name", "key", "header", "field"})
 """Fields that may name the field beside them: `{"name": "x-api-key", "value": "..."}`."""
 PAIR_VALUE_FIELDS = frozenset({"value", "values", "val"})
 """Fields that hold what such an object names."""
+BASIC_AUTH_FIELDS = frozenset({"auth", "_auth"})
+"""Fields that hold a credential when it is the base64 of `user:password`."""
 
 _START = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _TOKEN = re.compile(
@@ -58,12 +65,15 @@ class _Frame:
     key: str | None = None
     count: int = 0
     names_secret: bool = False
-    name: str = ""
+    first: str = ""
+    """The first text of an array: a header's name, or a command."""
+    previous: str = ""
+    """The text before the one that is read: a flag, it may be."""
     second: str = ""
     value_places: list[Replacement] = field(default_factory=list[Replacement])
 
     def is_pair(self) -> bool:
-        return self.count == 2 and (self.is_in_array or is_header_pair(self.name, self.second))  # noqa: PLR2004
+        return self.count == 2 and (self.is_in_array or is_header_pair(self.first, self.second))  # noqa: PLR2004
 
     def expects_key(self, mark_before: str) -> bool:
         return self.is_object and mark_before in "{,"
@@ -157,7 +167,7 @@ class JsonScanner:
 
     def _take_key(self, frame: _Frame, start: int, end: int) -> None:
         frame.key = self._decode(start, end)
-        self._find_within(start, end, frame.key)
+        self._add_within(start, end, frame.key, self._find_in_string(frame.key))
         self._mark_before = "k"
         self.end = end
 
@@ -218,14 +228,23 @@ class JsonScanner:
 
     def _take_string(self, frame: _Frame, start: int, end: int) -> None:
         decoded = self._decode(start, end)
-        is_first = not frame.is_object and frame.count == 1
-        is_named = frame.is_object and (frame.key or "").lower() in PAIR_NAME_FIELDS
-        if (is_first or is_named) and is_secret_field(decoded):
-            frame.names_secret = True
-            frame.name = decoded
-        elif not frame.is_object and frame.count == 2:  # noqa: PLR2004 - the second of a pair
+        if frame.is_object:
+            key = (frame.key or "").lower()
+            if key in PAIR_NAME_FIELDS and is_secret_field(decoded):
+                frame.names_secret = True
+            if key in BASIC_AUTH_FIELDS and is_basic_credential(decoded):
+                self.found.append(Replacement(start + 1, end - 1))
+                return
+        elif frame.count == 1:
+            frame.first = decoded
+            frame.names_secret = is_secret_field(decoded)
+        elif frame.count == 2:  # noqa: PLR2004 - the second of a pair
             frame.second = decoded
-        self._find_within(start, end, decoded)
+        argument = find_in_argument(frame.first, frame.previous, decoded)
+        frame.previous = decoded
+        self._add_within(
+            start, end, decoded, [argument] if argument else self._find_in_string(decoded)
+        )
 
     def _decode(self, start: int, end: int) -> str:
         raw = self.text[start + 1 : end - 1]
@@ -236,8 +255,7 @@ class JsonScanner:
         except ValueError:
             return raw
 
-    def _find_within(self, start: int, end: int, decoded: str) -> None:
-        inner = self._find_in_string(decoded)
+    def _add_within(self, start: int, end: int, decoded: str, inner: list[Replacement]) -> None:
         if not inner:
             return
         raw = self.text[start + 1 : end - 1]

@@ -10,9 +10,10 @@ import re
 from collections import deque
 
 from openprogram.providers.recording.json_text import may_be_json
-from openprogram.providers.recording.text_values import Replacement
-from openprogram.providers.recording.text_gate import TRIGGER, OpenPart, find_candidates
+from openprogram.providers.recording.text_gate import TRIGGER, find_candidates
+from openprogram.providers.recording.text_parts import OpenPart
 from openprogram.providers.recording.text_redaction import find_in_part, find_replacements
+from openprogram.providers.recording.text_values import Replacement
 
 _HELD_CHARACTERS = 32
 """More than the longest match of `TRIGGER`, so that none can begin in what was let go."""
@@ -54,7 +55,7 @@ class DeltaRedactor:
         "_total",
     )
 
-    def __init__(self, json_text: bool = False) -> None:  # noqa: FBT001, FBT002 - agreed signature
+    def __init__(self, json_text: bool = False) -> None:
         self._is_whole: bool | None = True if json_text else None
         self._is_triggered = False
         self._open_part: OpenPart | None = None

@@ -1,21 +1,23 @@
-"""Finds credentials by the name that stands before them in a text: assignments, headers, pairs.
+"""Finds credentials by the name that stands before them in a text: assignments and headers.
 
-Prose after a colon, a word of code, an empty value and the name of a variable are no credentials.
+Names are found backwards from their separators. Prose after a colon, a word of code, an empty
+value and the name of a variable are no credentials.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, NamedTuple
 
 from openprogram.providers.recording.field_names import (
-    is_header_pair,
-    is_schema,
+    NAME_ENDING_BACKWARDS,
+    NAME_TRIGGERS,
+    is_query_secret,
     is_secret_field,
 )
-from openprogram.providers.recording.text_gate import NAME_ENDING, lowered_ascii
+from openprogram.providers.recording.json_schemas import is_schema
+from openprogram.providers.recording.text_rules import TextRule, TextViews
 from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
     QUOTE,
@@ -23,84 +25,142 @@ from openprogram.providers.recording.text_values import (
     bare_value_end,
     closing_bracket,
     closing_quote,
+    is_basic_credential,
     is_credential_like,
+    is_made_up,
     is_prose,
     is_reference,
     trailing_length,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-_QUERY_ONLY_NAME = re.compile(r"(?ai)key|(?:[\w.-]+[_.-])?sig(?:nature)?")
-
-_FIELD = re.compile(
-    rf"(?a)(?:{NAME_ENDING})(?P<gap>(?:\\*[\"']|&quot;|[\] \t]|%(?:25)*(?:5d|22|27))*+)"
-    r"(?P<separator>:=|={1,3}>?|:(?!//)(?:(?<=zation:)|(?<=cookie:)|(?<=cookies:)"
-    r"|(?![ \t]++[a-z]++[.,;:!?)]*+[ \t]++[^\s#/]))|%(?:25)*3[ad]|,|>)(?P<space>\s*+)"
+_NAME = rb"(" + NAME_ENDING_BACKWARDS.encode() + rb"[\w.-]{0,100}(?: (?:ipa|terces|etavirp))?)"
+_NAME_BEFORE = {
+    separator: re.compile(re.escape(separator) + rb"[ \t\"'`\\\]*]*+" + _NAME)
+    for separator in (b"=", b":", b"|")
+}
+"""For a text read backwards: the name before each separator."""
+_SEPARATOR_CHARACTER = re.compile(rb"[=:|]")
+_PROSE_AFTER_COLON = re.compile(rb"[ \t]++[a-z]++[.,;:!?)]*+[ \t]++[^\s#/=|>\\]")
+_SEPARATOR = re.compile(
+    rb"(?P<gap>[ \t\"'`\\\]*]*+)(?P<separator>:=|={1,3}>?|:(?!//)\*{0,2}|\|)(?P<space>\s*+)"
 )
-"""For lowered text; a plain word after a colon, with more behind it, is prose."""
-_NAME_BACKWARDS = re.compile(r"(?a)[\w.\-%\[]*")
-_LONGEST_NAME = 200
 _KEPT = re.compile(r"(?ai)(?:null|none|true|false|nil|undefined)(?![\w.\-])")
 _LINE_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-_KEY_KINDS = ("api ", "secret ", "private ", "access ", "auth ")
 _SCHEME = re.compile(
     r"(?ai)(?:bearer|basic|token|bot|key|apikey|api-key|negotiate|ntlm)[ \t]+(?P<credential>\S+)"
     r"(?P<more>[ \t]+\S)?"
 )
 _NO_CREDENTIALS = frozenset(
-    "string str number integer int bool boolean bytes object any optional required none null true "
-    "false undefined unknown yes no missing invalid expired header headers token tokens auth "
-    "authentication authorization scheme schemes credential credentials".split()  # noqa: SIM905
+    """
+    string str number integer int bool boolean bytes object any optional required none null true
+    false undefined unknown yes no ok missing invalid valid expired empty set unset header headers
+    token tokens auth authentication authorization scheme schemes credential credentials password
+    secretstr text char varchar hash hashed encrypted hidden masked changed reset updated incorrect
+    wrong correct weak strong accepted rejected failed default prompt enter confirm see include
+    omit same-origin
+    """.split()  # noqa: SIM905 - a hundred quotes would hide the words
 )
+_PLAIN_PASSWORD_NAMES = frozenset({"password", "passwd", "passphrase"})
 _CONFIG_NAME = re.compile(r"(?a)[A-Z][A-Z0-9]*_[A-Z0-9_]+|\w+[.-][\w.-]+|[a-z0-9]+_[a-z0-9_]+")
+_LINE_START = re.compile(r"(?:\A|\n)[ \t]*(?:-[ \t]+)?\Z")
 _REST_OF_LINE = re.compile(r"[ \t\"'`)\]},;.]*+(?:\r?\n|\Z|#|//)")
-_PAIR_VALUE_NAME = re.compile(r"(?ai)\\*[\"'](?:value|values|val)\\*[\"']\s*+:\s*+")
-_PAIR_NAME_BEFORE = re.compile(r"(?ai)\s*+:\s*+[\"']\\*(?:eman|yek|redaeh|dleif)\\*[\"']")
 _SHELL_REST = re.compile(r"(?a)(?:\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*+\"|[\w.!@#%^*+=:,/-])*+")
 _BARE_JSON_VALUE = re.compile(r"(?a)[^\s,}\])\\\"']+")
 _NUMBER = re.compile(r"(?a)-?\d[\d.eE+-]*")
 _BLOCK_SCALAR = re.compile(
     r"(?a)[|>][+-]?[0-9]?[ \t]*\r?\n(?P<value>(?:[ \t]+[^\n]*(?:\n|\Z)|\r?\n)*+)"
 )
-_ENCODED_STOP = re.compile(r"(?a)%(?:25)*(?:26|23|22|27|7D|2C|3B)|[&\s\"'<>#]|\Z")
+_YAML_TAG = re.compile(r"(?a)(?:!!\w+|&\w+)[ \t]+")
+_YAML_REFERENCE = re.compile(r"(?a)![A-Za-z]\w*[ \t]|\*\w+[ \t]*(?:\n|\Z)")
+_YAML_NEXT_LINE = re.compile(r"(?a)\r?\n(?P<indent>[ \t]+)(?:-[ \t]+)?(?=\S+[ \t]*(?:\r?\n|\Z))")
+_TYPED = re.compile(
+    r"(?a)[A-Za-z_][\w.]*(?:\[[\w., |\[\]]*\])?(?:[ \t]*\|[ \t]*\w+)*\??"
+    r"[ \t]*=[ \t]*(?=[bfru]?[\"'`])"
+)
+_CALL_BEFORE = re.compile(r"(?a)\(\s*\Z|,\s+\Z")
+_CODE_VALUE = re.compile(r"(?a)[A-Za-z_][A-Za-z_.]*|[A-Za-z_][\w.]*\([^\n]*\)[\w.()]*")
+_LITERAL_WITH_TEXT = re.compile(r"[{\[(][^\n]*[\"'][^\n]*[}\])]")
+_TABLE_CELL = re.compile(r"(?a)`?(?P<value>[^\s|`]+)`?[ \t]*\|")
 
 
-def is_query_secret(name: str) -> bool:
-    """Say whether a name holds a credential in the query of a URL, though data elsewhere."""
-    return _QUERY_ONLY_NAME.fullmatch(name) is not None
+class _Name(NamedTuple):
+    """Where the name of a field stands in a text."""
+
+    start: int
+    end: int
 
 
-def find_field_secrets(part: str) -> Iterator[Replacement]:
-    """Find the values of secret fields in a part of a text.
+def _find_candidates(views: TextViews) -> list[int]:
+    """Find one name on each line that has one, the last one of each separator."""
+    found: list[int] = []
+    backwards = views.backwards
+    for pattern in _NAME_BEFORE.values():
+        at = 0
+        while match := pattern.search(backwards, at):
+            name = _name_of(match, views)
+            at = match.end()
+            if name is not None:
+                found.append(name.start)
+                at = backwards.find(b"\n", at)
+                if at < 0:
+                    break
+    return found
 
-    Args:
-        part: A part as `text_gate.iterate_parts` cuts them.
 
-    Yields:
-        What to replace, in rising order.
-    """
-    reader = _FieldReader(part)
-    lowered = lowered_ascii(part)
-    done = 0
-    while match := _FIELD.search(lowered, done):
-        done = match.end()
-        found = reader.read(match)
+def _name_of(match: re.Match[bytes], views: TextViews) -> _Name | None:
+    """Return the name that a match of `_NAME_BEFORE` read backwards, if it may be secret."""
+    text, size = views.text, views.size
+    start, end = size - match.end(1), size - match.start(1)
+    name = text[start:end]
+    if not (is_secret_field(name) or _is_secret_here(name, text[start - 1 : start])):
+        return None
+    after = size - match.start()
+    is_colon = text[end:after].endswith((":", "\uff1a"))
+    if is_colon and _PROSE_AFTER_COLON.match(views.lowered, after) and not _is_line_header(name):
+        return None
+    return _Name(start, end)
+
+
+def _is_secret_here(name: str, before: str) -> bool:
+    """Say whether a name holds a credential because of the character before it, or may hold one."""
+    if before in {"?", "&", "#", ";"} and is_query_secret(name):
+        return True
+    return name in {"auth", "_auth"} or (before == ";" and name.lower() == "pwd")
+
+
+def _is_line_header(name: str) -> bool:
+    return name.lower().replace("_", "-") in _LINE_HEADERS
+
+
+def _find_secrets(views: TextViews) -> Iterator[Replacement]:
+    reader: _FieldReader | None = None
+    at = 0
+    while separator := _SEPARATOR_CHARACTER.search(views.lowered, at):
+        at = separator.end()
+        match = _NAME_BEFORE[separator[0]].match(views.backwards, views.size - at)
+        name = None if match is None else _name_of(match, views)
+        if name is None:
+            continue
+        reader = reader or _FieldReader(views)
+        found = reader.read(name)
         if found is not None:
-            done = max(done, found.end)
-            if part[found.start : found.end] != PLACEHOLDER:
+            at = max(at, found.end)
+            if views.text[found.start : found.end] != PLACEHOLDER:
                 yield found
 
 
 class _FieldReader:
-    """Reads the fields of one part; each read sets what it saw of the name."""
+    """Reads the fields of one part; each read sets what it saw around the name."""
 
     __slots__ = (
         "_before",
         "_gap",
         "_is_url_parameter",
         "_line_end_at",
+        "_lowered",
         "_name",
         "_part",
         "_separator",
@@ -108,62 +168,49 @@ class _FieldReader:
         "_value_at",
     )
 
-    def __init__(self, part: str) -> None:
-        self._part = part
+    def __init__(self, views: TextViews) -> None:
+        self._part = views.text
+        self._lowered = views.lowered
         self._line_end_at = -1
         self._before = ""
         """What stands before the name, at most 60 characters."""
+        self._name = ""
         self._gap = ""
         """What stands between the name and its separator: quotes, brackets, spaces."""
         self._separator = ""
         self._space = ""
-        self._name = ""
         self._value_at = 0
         self._is_url_parameter = False
 
-    def read(self, match: re.Match[str]) -> Replacement | None:
-        """Return what to replace of the field whose name ends in this match of `_FIELD`."""
-        self._gap, self._separator, self._space = match["gap"], match["separator"], match["space"]
-        self._value_at = match.end()
-        self._take_name(match.start(), match.start("gap"))
-        if not self._is_secret() or self._value_at >= len(self._part):
+    def read(self, name: _Name) -> Replacement | None:
+        """Return what to replace of the field of this name."""
+        match = _SEPARATOR.match(self._lowered, name.end)
+        if match is None or match.end() >= len(self._part):
             return None
-        if self._separator == ",":
-            return self._read_pair()
-        if self._separator == ">":
-            return self._read_element()
-        if "%" in self._separator:
-            return self._read_encoded()
-        if self._is_quoted_name():
-            return self._read_json_like()
-        if "\n" in self._space:
-            return None
-        return self._read_after_colon() if self._separator == ":" else self._read_after_equals()
-
-    def _take_name(self, word_at: int, name_end: int) -> None:
-        part = self._part
-        before = part[max(0, word_at - _LONGEST_NAME) : word_at][::-1]
-        match = _NAME_BACKWARDS.match(before)
-        name_at = word_at - (0 if match is None else match.end())
-        name = part[name_at:name_end]
-        self._before = part[max(0, name_at - 60) : name_at]
+        self._name = self._part[name.start : name.end].strip("-_.")
+        self._before = self._part[max(0, name.start - 60) : name.start]
         self._is_url_parameter = self._before.endswith(("?", "&", "#", ";"))
-        if "%" in name:
-            decoded = unquote(unquote(unquote(name)))
-            name = re.split(r"[?&#;/=:\"']", decoded)[-1]
-            self._is_url_parameter |= name != decoded or "%" in self._separator
-        self._name = name.rpartition("[")[2].strip("-_.%$")
+        groups = match.groupdict()
+        self._gap, self._separator, self._space = (
+            groups[group].decode("latin-1") for group in ("gap", "separator", "space")
+        )
+        self._value_at = match.end()
+        if self._name == "auth":
+            return self._read_basic_auth()
+        return self._reading()()
 
-    def _is_secret(self) -> bool:
-        if is_query_secret(self._name):
-            if self._is_url_parameter and self._separator not in {":", ","}:
-                return True
-            return self._name.lower() == "key" and self._before.lower().endswith(_KEY_KINDS)
-        return is_secret_field(self._name)
+    def _reading(self) -> Callable[[], Replacement | None]:
+        if self._is_quoted_name():
+            return self._read_json_like
+        if self._separator == "|":
+            return self._read_table_cell
+        if "\n" in self._space:
+            return self._read_next_line
+        return self._read_after_colon if self._separator[0] == ":" else self._read_after_equals
 
     def _is_quoted_name(self) -> bool:
-        has_quote = any(mark in self._gap for mark in ('"', "'", "&quot;"))
-        return has_quote and self._before[-1:] in {'"', "'", "`", ";"}
+        has_quote = '"' in self._gap or "'" in self._gap
+        return has_quote and self._before[-1:] in {'"', "'", "`"}
 
     def _line_end(self, at: int) -> int:
         if self._line_end_at < at:
@@ -172,7 +219,7 @@ class _FieldReader:
         end = self._line_end_at
         return end - 1 if end > at and self._part[end - 1] == "\r" else end
 
-    def _read_quoted(self, at: int) -> Replacement | None:
+    def _read_quoted(self, at: int, *, may_refer: bool = True) -> Replacement | None:
         """Read a quoted value; the quotes stay, what is between them goes."""
         opening = QUOTE.match(self._part, at)
         if opening is None:
@@ -182,10 +229,12 @@ class _FieldReader:
         if end < 0:
             end = self._line_end(start)
         elif self._separator == "=" and self._part.startswith(("'", '"', "\\"), end + 1):
-            rest = _SHELL_REST.match(self._part, end + 1)
+            rest = _SHELL_REST.match(self._part, end + 1) if len(opening["quote"]) == 1 else None
             if rest is not None and rest[0]:
                 end = rest.end() - rest[0].endswith(("'", '"'))
-        return Replacement(start, end) if end > start else None
+        if end <= start or (may_refer and is_reference(self._part[start : min(end, start + 100)])):
+            return None
+        return Replacement(start, end)
 
     def _read_json_like(self) -> Replacement | None:
         at, part = self._value_at, self._part
@@ -196,9 +245,8 @@ class _FieldReader:
         quote = self._gap.strip(" \t]") or '"'
         if part[at] in "{[":
             end = closing_bracket(part, at)
-            if _is_schema_text(part[at:end]):
-                return None
-            return Replacement(at, end, quote + PLACEHOLDER + quote)
+            is_kept = _is_schema_text(part[at:end]) or part.startswith(PLACEHOLDER, at)
+            return None if is_kept else Replacement(at, end, quote + PLACEHOLDER + quote)
         run = _BARE_JSON_VALUE.match(part, at)
         if run is None:
             return None
@@ -207,55 +255,70 @@ class _FieldReader:
             return None
         return Replacement(at, run.end(), quote + PLACEHOLDER + quote)
 
-    def _read_pair(self) -> Replacement | None:
-        """Read `["x-api-key", "..."]` and `"name": "x-api-key", "value": "..."`."""
-        if not self._gap.endswith(("'", '"')):
-            return None
-        before = self._before[::-1].lstrip("\"'").lstrip("\\")
-        if _PAIR_NAME_BEFORE.match(before):
-            value_name = _PAIR_VALUE_NAME.match(self._part, self._value_at)
-            return None if value_name is None else self._read_quoted(value_name.end())
-        if not before.lstrip().startswith(("[", "(")):
-            return None
-        found = self._read_quoted(self._value_at)
-        if found is None or not is_header_pair(self._name, self._part[found.start : found.end]):
-            return None
-        return found
+    def _read_basic_auth(self) -> Replacement | None:
+        """Read `_auth=...` and `"auth": "..."` of package registries: user and password, base64."""
+        opening = QUOTE.match(self._part, self._value_at)
+        start = self._value_at if opening is None else opening.end()
+        end = bare_value_end(self._part, start, r"\s\"'`,}\\")
+        return Replacement(start, end) if is_basic_credential(self._part[start:end]) else None
 
-    def _read_element(self) -> Replacement | None:
-        """Read `<password>...</password>`."""
-        end = self._part.find("<", self._value_at)
-        if self._gap or not self._before.endswith("<") or end <= self._value_at:
+    def _read_table_cell(self) -> Replacement | None:
+        """Read the second cell of `| password | ... |`."""
+        cell = _TABLE_CELL.match(self._part, self._value_at)
+        is_first = self._before.rstrip(" \t*`").endswith("|")
+        if cell is None or not is_first or not is_made_up(cell["value"]):
             return None
-        is_closed = self._part.startswith(f"</{self._name}>", end)
-        return Replacement(self._value_at, end) if is_closed else None
+        return Replacement(*cell.span("value"))
 
-    def _read_encoded(self) -> Replacement | None:
-        stop = _ENCODED_STOP.search(self._part, self._value_at)
-        end = len(self._part) if stop is None else stop.start()
-        if self._part.startswith(PLACEHOLDER, self._value_at):
-            return self._read_bare(r"\s&\"'<>#%")
-        return Replacement(self._value_at, end) if end > self._value_at else None
+    def _read_next_line(self) -> Replacement | None:
+        """Read a value that stands alone on the line after its name, as in YAML."""
+        line = _YAML_NEXT_LINE.match(self._part, self._value_at - len(self._space))
+        if self._separator != ":" or line is None:
+            return None
+        self._value_at = line.end()
+        return self._if_credential_like(self._read_bare(r"\s"))
 
     def _read_bare(self, stop: str) -> Replacement | None:
         at = self._value_at
         end = bare_value_end(self._part, at, stop)
         if end <= at:
             return None
-        head = self._part[at : min(end, at + 100)]
+        head = self._part[at : at + 100]
         if (not self._is_url_parameter and _KEPT.match(head)) or is_reference(head):
             return None
         return Replacement(at, end)
 
     def _read_after_equals(self) -> Replacement | None:
         if self._is_url_parameter and not self._space:
-            is_semicolon = self._before.endswith(";") and not self._before.endswith("&amp;")
-            return self._read_bare(r"&#\s\"'<>`;" if is_semicolon else r"&#\s\"'<>`")
+            is_in_list = self._before.endswith(";") and not self._before.endswith("&amp;")
+            return self._read_bare(r"&#\s\"'<>`;" if is_in_list else r"&#\s\"'<>`")
         if QUOTE.match(self._part, self._value_at):
             return self._read_quoted(self._value_at)
+        if self._part.startswith(("{", "["), self._value_at):
+            return self._read_literal()
         found = self._read_bare(self._stop_at_space_or_enclosing_quote())
-        is_tight = self._separator == "=" and not self._space and not self._gap
-        return found if is_tight else self._if_credential_like(found)
+        if self._separator != "=" or self._space or self._gap.strip("]\"'"):
+            return self._if_credential_like(found)
+        return None if found is None or self._is_code(found) else found
+
+    def _read_literal(self) -> Replacement | None:
+        """Read `cookies={'sid': '...'}`; a literal without a text in it holds no credential."""
+        at = self._value_at
+        if self._part.startswith(PLACEHOLDER, at):
+            return self._read_bare(r"\s")
+        end = closing_bracket(self._part, at)
+        if _LITERAL_WITH_TEXT.fullmatch(self._part, at, end) is None:
+            return None
+        return Replacement(at + 1, end - 1)
+
+    def _is_code(self, found: Replacement) -> bool:
+        """Say whether a value is a variable or a call: `token=token`, `f(password=entered)`."""
+        value = self._part[found.start : self._line_end(found.start)][:200]
+        value = value.split()[0].rstrip(",;:") if value.split() else value
+        if self._name.isupper() or _CODE_VALUE.fullmatch(value.rstrip(")") or value) is None:
+            return value.endswith(")") and _CODE_VALUE.fullmatch(value) is not None
+        is_same = value.rstrip(")").rpartition(".")[2].lower() == self._name.lower()
+        return is_same or _CALL_BEFORE.search(self._before) is not None
 
     def _if_credential_like(self, found: Replacement | None) -> Replacement | None:
         if found is None or self._part.startswith(PLACEHOLDER, found.start):
@@ -266,24 +329,44 @@ class _FieldReader:
         return rf"\s{self._before[-1:]}" if self._before.endswith(('"', "'", "`")) else r"\s"
 
     def _read_after_colon(self) -> Replacement | None:
-        at = self._value_at
-        lowered = self._name.lower().replace("_", "-")
-        if lowered in _LINE_HEADERS:
-            return self._read_header(is_cookie="cookie" in lowered)
-        if QUOTE.match(self._part, at):
-            return self._read_quoted(at)
-        if self._part[at] in "|>":
+        if _is_line_header(self._name):
+            return self._read_header(is_cookie="cookie" in self._name.lower())
+        part = self._part
+        if tag := _YAML_TAG.match(part, self._value_at):
+            self._value_at = tag.end()
+        if typed := _TYPED.match(part, self._value_at):
+            return self._read_quoted(typed.end())
+        if QUOTE.match(part, self._value_at):
+            found = self._read_quoted(self._value_at)
+            return None if found is None or self._is_word_of_code(found) else found
+        if part.startswith(("|", ">"), self._value_at):
             return self._read_block_scalar()
+        return (
+            None if _YAML_REFERENCE.match(part, self._value_at) else self._read_bare_after_colon()
+        )
+
+    def _is_word_of_code(self, found: Replacement) -> bool:
+        """Say whether a quoted text is one of the few that programs write after such names."""
+        value = self._part[found.start : found.end]
+        return len(value) <= 1 or value in {"include", "omit", "same-origin"}
+
+    def _read_bare_after_colon(self) -> Replacement | None:
         found = self._read_bare(self._stop_at_space_or_enclosing_quote())
         if found is None:
             return None
         value = self._part[found.start : min(found.end, found.start + 100)]
         if value.lower() in _NO_CREDENTIALS:
             return None
-        is_config = len(value) > 1 and _CONFIG_NAME.fullmatch(self._name) is not None
-        if is_config and _REST_OF_LINE.match(self._part, found.end):
+        is_whole_line = _REST_OF_LINE.match(self._part, found.end) is not None
+        if is_whole_line and len(value) > 1 and self._is_setting(value):
             return found
         return self._if_credential_like(found)
+
+    def _is_setting(self, value: str) -> bool:
+        if _CONFIG_NAME.fullmatch(self._name) is not None:
+            return True
+        is_plain = self._name.lower() in _PLAIN_PASSWORD_NAMES and value.isalnum()
+        return is_plain and _LINE_START.search(self._before) is not None
 
     def _read_block_scalar(self) -> Replacement | None:
         lines = _BLOCK_SCALAR.match(self._part, self._value_at)
@@ -316,17 +399,22 @@ class _FieldReader:
         if part.startswith(PLACEHOLDER, at):
             return Replacement(at, min(end, bare_value_end(part, at, r"\s")))
         scheme = _SCHEME.match(part, at, end)
-        if scheme is not None:
-            credential = scheme["credential"]
-            bare = credential.strip("\"'`.,;:!?()")
-            start = scheme.start("credential")
-            if bare.lower() in _NO_CREDENTIALS or is_reference(part[start : start + 100]):
-                return None
-            if scheme["more"] and is_prose(credential):
-                return None
-            return Replacement(at, scheme.end("credential") - trailing_length(credential))
-        value = part[at : min(end, at + 400)]
-        return None if value.lower() in _NO_CREDENTIALS or is_prose(value) else Replacement(at, end)
+        if scheme is None:
+            value = part[at : min(end, at + 400)]
+            is_none = value.lower() in _NO_CREDENTIALS or is_prose(value)
+            return None if is_none else Replacement(at, end)
+        credential = scheme["credential"]
+        start = scheme.start("credential")
+        is_none = (
+            credential.strip("\"'`.,;:!?()").lower() in _NO_CREDENTIALS
+            or is_reference(part[start : start + 100])
+            or (scheme["more"] and is_prose(f"{credential} {credential}"))
+        )
+        return (
+            None
+            if is_none
+            else Replacement(at, start + len(credential) - trailing_length(credential))
+        )
 
 
 def _is_schema_text(text: str) -> bool:
@@ -334,3 +422,11 @@ def _is_schema_text(text: str) -> bool:
         return is_schema(json.loads(text), within_properties=False)
     except (ValueError, RecursionError):
         return False
+
+
+FIELDS = TextRule(
+    triggers=NAME_TRIGGERS,
+    find_candidates=_find_candidates,
+    find_secrets=_find_secrets,
+)
+"""`name = value`, `name: value`, `?name=value`, `"name": "value"`, `| name | value |`."""

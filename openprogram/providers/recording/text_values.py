@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,20 +20,31 @@ class Replacement(NamedTuple):
     text: str = PLACEHOLDER
 
 
-QUOTE = re.compile(r"(?a)(?:[bBfFrRuU]{1,2}|\$|@)?(?P<escape>\\*)(?P<quote>[\"'`]|&quot;)")
-"""Opens a quoted value, in the ways of shells, programs, JSON in JSON and HTML."""
+QUOTE = re.compile(r"(?a)(?:[bBfFrRuU]{1,2}|\$|@)?(?P<escape>\\*)(?P<quote>\"\"\"|'''|[\"'`])")
+"""Opens a quoted value, in the ways of shells, programs and JSON in JSON."""
 
 _TRAILING = re.compile(r"[\"'`)\]}>,;.]+\Z")
+_END = r"(?=[\s\"'`)\],;&|]|\Z)"
 _REFERENCE = re.compile(
-    r"(?a)\$\{?[A-Z_][A-Z0-9_]*\}?(?=[\s\"'`)\],;&]|\Z)|\$\{\{|\$\(|<[\w .-]+>(?=\W|\Z)|\{\{|"
-    r"(?:os\.(?:environ|getenv)|process\.env|getenv|self|settings|config|this|args)[.\[(]"
+    rf"(?a)\$\{{?[A-Za-z_][A-Za-z0-9_]*\}}?{_END}|\$[0-9@*]{_END}|\$\{{|\$\(|\{{\{{"
+    rf"|\{{[A-Za-z_][\w.()\[\]]*\}}{_END}|%s{_END}|%\([A-Za-z_]+\)s|<[\w .-]+>(?=\W|\Z)"
+    r"|(?:os\.(?:environ|getenv)|process\.env|getenv|self|settings|config|this|args)[.\[(]"
+)
+_STAND_IN = re.compile(
+    rf"(?ai)(?:(?:your|my)[-_ ][a-z_ -]+|\*{{3,}}|x{{4,}}|\.{{3}}|[\u2022\u2026]+"
+    rf"|[\[<(](?:redacted|hidden|masked|filtered|removed|omitted)[\]>)]){_END}"
 )
 _CODE = re.compile(r"(?a)[A-Za-z_][\w.]*[\[(]|(?:[A-Za-z_]+\.)+[A-Za-z_]+\Z|https?://")
-_PLAIN_WORD = re.compile(r"[\"'(]*[A-Za-z][a-z]*(?:[-/'][A-Za-z]?[a-z]+)*[\"')]*[.,;:!?]*")
-_COUNTED = re.compile(r"(?ai)\d+(?:st|nd|rd|th)?(?:-[a-z]+)*")
+_PLAIN_WORD = re.compile(
+    r"[\"'(]*(?:[A-Za-z][a-z]*(?:[-/'][A-Za-z]?[a-z]+)*|[A-Z]{2,6}s?|[0-9]{1,4})[\"')]*[.,;:!?]*"
+)
+_COUNTED = re.compile(r"(?ai)\d+(?:\.\d+)?(?:%|[kmg]b?|ms|s|h|x|st|nd|rd|th)?(?:-[a-z]+)*")
 _SPECIAL = re.compile(r"[0-9$!#@%^&*+~=]")
+_LETTER_AND_DIGIT = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])", re.DOTALL)
+_BASE64 = re.compile(r"(?a)[\w+/-]{6,}={0,2}")
 _SHORTEST_CREDENTIAL = 4
 _SHORTEST_NUMBER = 6
+_SHORTEST_MADE_UP = 6
 _MOST_PROSE_CHARACTERS = 400
 _BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 
@@ -45,7 +58,7 @@ def closing_quote(text: str, at: int, quote: str, escape_count: int) -> int:
     Args:
         text: The text.
         at: The offset after the opening quote.
-        quote: The quote, one character or `&quot;`.
+        quote: The quote, one character or three.
         escape_count: How many backslashes stand before the opening quote.
 
     Returns:
@@ -94,7 +107,8 @@ def trailing_length(run: str) -> int:
 def bare_value_end(text: str, at: int, stop: str) -> int:
     """Find where a value without quotes ends.
 
-    A placeholder is one piece of it, whatever the stop says of its space.
+    A placeholder is one piece of it, whatever the stop says of its space; so is a space behind a
+    backslash.
 
     Args:
         text: The text.
@@ -112,18 +126,29 @@ def bare_value_end(text: str, at: int, stop: str) -> int:
 
 @lru_cache(maxsize=64)
 def _run_until(stop: str) -> re.Pattern[str]:
-    return re.compile(rf"(?a)(?:[^{stop}]*+)")
+    return re.compile(rf"(?a)(?:[^\\{stop}]|\\ |\\(?!\n))*+")
 
 
 def is_reference(value: str) -> bool:
-    """Say whether a value names where the secret is, as `$API_KEY` and `os.environ[...]` do."""
-    return _REFERENCE.match(value) is not None
+    """Say whether a value says where the secret is, or stands in for one.
+
+    Args:
+        value: The text from the value's first character on; what follows may be part of it.
+
+    Returns:
+        True for `$API_KEY`, `os.environ[...]`, `<your key>`, `your-api-key`, `***`.
+    """
+    return _REFERENCE.match(value) is not None or _STAND_IN.match(value) is not None
 
 
 def is_prose(value: str) -> bool:
     """Say whether a value is made of plain words, as in `Authorization: required for all calls`."""
     words = value[:_MOST_PROSE_CHARACTERS].split()
-    return all(_PLAIN_WORD.fullmatch(word) or _COUNTED.fullmatch(word) for word in words)
+    return len(words) > 1 and all(_is_plain(word) for word in words)
+
+
+def _is_plain(word: str) -> bool:
+    return _PLAIN_WORD.fullmatch(word) is not None or _COUNTED.fullmatch(word) is not None
 
 
 def is_credential_like(value: str) -> bool:
@@ -132,3 +157,24 @@ def is_credential_like(value: str) -> bool:
         return False
     is_long_number = value.isdigit() and len(value) >= _SHORTEST_NUMBER
     return is_long_number or _COUNTED.fullmatch(value) is None
+
+
+def is_made_up(value: str) -> bool:
+    """Say whether a word has letters and digits mixed, as only a made-up one has."""
+    return (
+        len(value) >= _SHORTEST_MADE_UP
+        and _LETTER_AND_DIGIT.match(value) is not None
+        and is_credential_like(value)
+    )
+
+
+def is_basic_credential(text: str) -> bool:
+    """Say whether a text is the base64 of `user:password`, as Basic authorization has it."""
+    if not _BASE64.fullmatch(text):
+        return False
+    bare = text.rstrip("=")
+    try:
+        decoded = base64.b64decode(bare + "=" * (-len(bare) % 4), b"-_" if "-" in text else None)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in decoded and decoded.isascii() and decoded.decode().isprintable()
