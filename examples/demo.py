@@ -261,6 +261,10 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        # Nobody reads any more; what is still buffered has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     say("Every step held. To look around in what it left:")
     write(f"  OPENPROGRAM_STATE_DIR={shown(stage.state)} {program()} recordings tui")
     return 0

@@ -50,6 +50,8 @@ def _status_fields(found: management.RecordReplayStatus) -> list[tuple[str, str]
         if found.size_bytes is not None:
             size = format_bytes(found.size_bytes)
         fields.append(("File", f"{found.path} ({size})"))
+    if found.ignore:
+        fields.append(("Not compared", ", ".join(found.ignore)))
     fields.append(("Setting from", found.source))
     if found.restart_required:
         fields.append(("Worker", "still uses other settings; restart it"))

@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import stat
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from openprogram.errors import (
 )
 from openprogram.providers import file_safety, inspection
 from openprogram.providers.file_safety import permission_problem
+from openprogram.providers.ignored_paths import parse_ignored_path
 from openprogram.providers.management.selection import Selection, resolve_selector, selection_of
 from openprogram.providers.recording.format import encode_header
 
@@ -53,6 +54,8 @@ class RecordReplayStatus:
     """Whether a running worker still uses other settings."""
     worker: None = None
     """The running worker; there is none yet."""
+    ignore: tuple[str, ...] = ()
+    """The field paths that a replay would not compare."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the stable fields.
@@ -60,7 +63,7 @@ class RecordReplayStatus:
         Returns:
             A JSON object.
         """
-        return asdict(self)
+        return asdict(self) | {"ignore": list(self.ignore)}
 
 
 def read_status() -> RecordReplayStatus:
@@ -86,9 +89,12 @@ def read_status() -> RecordReplayStatus:
         return _status(chosen.mode, chosen.file, source=source, reason=reason)
     found = _stat_of(selection.path)
     reason = None if chosen.mode == "off" else _problem_of(selection, found, mode=chosen.mode)
-    return _status(
+    if chosen.mode == "replay" and reason is None:
+        reason = _problem_of_ignored(chosen.ignore)
+    status = _status(
         chosen.mode, chosen.file, source=source, reason=reason, path=selection.path, found=found
     )
+    return replace(status, ignore=chosen.ignore)
 
 
 def prepare_record(name: str | None = None) -> Selection:
@@ -236,6 +242,16 @@ def _problem_of(
     else:
         return None
     return f"the chosen recording {rule}; choose another or run 'openprogram recordings off'"
+
+
+def _problem_of_ignored(ignore: tuple[str, ...]) -> str | None:
+    """Say which path replay would refuse to leave out of the comparison."""
+    for text in ignore:
+        try:
+            parse_ignored_path(text)
+        except ValueError as error:
+            return f"record_replay.ignore: {error}"
+    return None
 
 
 def _status(

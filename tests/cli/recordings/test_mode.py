@@ -55,6 +55,32 @@ def test_status_names_the_mode_that_cannot_be_honoured(
     assert "is not there" in ended.err
 
 
+def test_status_shows_what_replay_does_not_compare(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    write_recording("first")
+    run_cli("recordings", "replay", "first")
+    run_cli("config", "set", "record_replay.ignore", '["model.cost", "options.session_id"]')
+    ended = run_cli("recordings", "status")
+    assert ended.exit_code == 0
+    assert "Not compared  model.cost, options.session_id\n" in ended.out
+    document = json.loads(run_cli("recordings", "status", "--json").out)
+    assert document["ignore"] == ["model.cost", "options.session_id"]
+
+
+@pytest.mark.parametrize("path", ["context", "options.sesion_id", "x[", ""])
+def test_status_is_not_valid_when_replay_would_refuse_a_path(
+    run_cli: RunCli, write_recording: WriteRecording, path: str
+) -> None:
+    write_recording("first")
+    run_cli("recordings", "replay", "first")
+    run_cli("config", "set", "record_replay.ignore", json.dumps([path]))
+    ended = run_cli("recordings", "status")
+    assert ended.exit_code == 1
+    assert ended.out.startswith("Next start    blocked; the settings say replay\n")
+    assert ended.err.startswith("error: record_replay.ignore: ")
+
+
 def test_record_makes_the_file_and_says_what_is_next(run_cli: RunCli, state_dir: Path) -> None:
     ended = run_cli("recordings", "record", "--name", "first")
     path = state_dir / "recordings" / "first.jsonl"

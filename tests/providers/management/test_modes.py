@@ -206,6 +206,7 @@ class TestStatus:
             "reason": None,
             "restart_required": False,
             "worker": None,
+            "ignore": [],
         }
         assert not state_dir.exists()
 
