@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from openprogram.providers.mismatches import MismatchReport
+
 _REFUSED = 2
 _FAILED = 1
 _LONGEST_INDEX = 9
+_SWITCH_SECONDS = 0.001
 _PLAIN_COLUMNS = 105
 """What a row of the plain table takes besides the name, in cells: nothing is left out of it."""
 
@@ -70,12 +73,11 @@ def _call_index(word: str) -> int:
 def _run(words: argparse.Namespace) -> int:
     # late: a refusal must not wait for the toolkit
     from openprogram.errors import OpenProgramError
-    from openprogram.providers.mismatches import read_mismatch_report
     from openprogram_recordings_tui.app import RecordingsApp
 
     try:
         recording = None if words.selector is None else _recording_named(words.selector)
-        mismatch = None if words.mismatch is None else read_mismatch_report(words.mismatch)
+        mismatch = None if words.mismatch is None else _report_named(words.mismatch)
     except (OSError, OpenProgramError) as error:
         _say(f"openprogram recordings tui: {error}")
         return _FAILED
@@ -87,6 +89,8 @@ def _run(words: argparse.Namespace) -> int:
         is_read_only=words.read_only,
         is_colourless="NO_COLOR" in os.environ,
     )
+    # A thread that reads gives way to a key within a millisecond, not within five.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     app.run()
     return app.return_code or 0
 
@@ -100,6 +104,12 @@ def _recording_named(selector: str) -> Path:
     path = resolve_selector(selector).path
     RowIndex(path).close()
     return path
+
+
+def _report_named(report_id: str) -> MismatchReport:
+    from openprogram.providers.mismatches import read_mismatch_report  # late, as above
+
+    return read_mismatch_report(report_id)
 
 
 def _print_table() -> None:

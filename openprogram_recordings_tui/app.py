@@ -9,8 +9,6 @@ from textual import on, work
 from textual.app import App, SystemCommand
 
 from openprogram.errors import OpenProgramError
-from openprogram.providers import management
-from openprogram.providers.mismatches import list_mismatch_reports
 from openprogram_recordings_tui.background import Background
 from openprogram_recordings_tui.bindings import APP_KEYS, KEY_GROUPS, bindings_of
 from openprogram_recordings_tui.messages import (
@@ -28,7 +26,6 @@ from openprogram_recordings_tui.messages import (
 from openprogram_recordings_tui.presentation.recordings import name_of
 from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.screens.home import HomeScreen
-from openprogram_recordings_tui.sources.recording_list import read_recordings
 from openprogram_recordings_tui.terminal import leave_on_signals
 from openprogram_recordings_tui.widgets.palette import (
     DARK_INKS,
@@ -110,9 +107,9 @@ class RecordingsApp(App[None]):
     @property
     def is_busy(self) -> bool:
         """Whether anything is still being read or changed."""
-        readers = [self.background, *(s.background for s in self._full_screens())]
-        changes = [worker for worker in self.workers if not worker.is_finished]
-        return bool(changes) or any(reader.is_busy for reader in readers)
+        is_changing = any(not worker.is_finished for worker in self.workers)
+        is_reading = any(screen.is_busy for screen in self._full_screens())
+        return is_changing or is_reading or self.background.is_busy
 
     def _full_screens(self) -> list[BaseScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen)]
@@ -155,6 +152,11 @@ class RecordingsApp(App[None]):
 
     def _read_all(self, is_cancelled: IsCancelled) -> None:
         """Read status, recordings and reports, in a thread; what cannot be read is said."""
+        # late, here and below: the first paint needs none of the core, and that saves 0.1 s of it
+        from openprogram.providers import management
+        from openprogram.providers.mismatches import list_mismatch_reports
+        from openprogram_recordings_tui.sources.recording_list import read_recordings
+
         try:
             self.post_message(StatusRead(management.read_status()))
             reports = list_mismatch_reports()
@@ -259,18 +261,26 @@ class RecordingsApp(App[None]):
 
     @work(thread=True, group="change")
     def _delete(self, recording_id: str) -> None:
+        from openprogram.providers import management  # late, as above
+
         self._change("Not deleted", lambda: management.delete_recording(recording_id))
 
     @work(thread=True, group="change")
     def _record(self, name: str) -> None:
+        from openprogram.providers import management  # late, as above
+
         self._change("Not set", lambda: management.prepare_record(name or None))
 
     @work(thread=True, group="change")
     def _replay(self, selector: str) -> None:
+        from openprogram.providers import management  # late, as above
+
         self._change("Not set", lambda: management.prepare_replay(selector))
 
     @work(thread=True, group="change")
     def _turn_off(self) -> None:
+        from openprogram.providers import management  # late, as above
+
         self._change("Not set", management.turn_off)
 
     def _change(self, failure: str, change: Callable[[], object]) -> None:

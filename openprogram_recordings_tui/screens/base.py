@@ -41,6 +41,11 @@ class BaseScreen(Screen[None]):
         self.hint_bar = Bar(self._hints, id="hints")
         """The bottom line."""
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was asked for is not on the screen yet."""
+        return self.background.is_busy
+
     def on_unmount(self) -> None:
         """Let go of what is still read."""
         self.background.cancel()

@@ -25,11 +25,9 @@ from openprogram_recordings_tui.presentation.lines import (
     Line,
     Span,
 )
-from openprogram_recordings_tui.presentation.mismatches import MismatchLines
 from openprogram_recordings_tui.presentation.recordings import RecordingLines, matching, preview
 from openprogram_recordings_tui.screens.base import BaseScreen
-from openprogram_recordings_tui.sources.first_text import read_first_text
-from openprogram_recordings_tui.widgets.bars import Bar, TabBar
+from openprogram_recordings_tui.widgets.bars import Bar, MakeLine, TabBar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
@@ -93,6 +91,7 @@ class HomeScreen(BaseScreen):
         self._now_at: datetime | None = None
         self._unread: frozenset[Path] = frozenset()
         self._first_texts: dict[Path, str | None] = {}
+        self._headings: dict[str, MakeLine] = {"recordings": RecordingLines.heading}
         self._tabs = TabBar(self._tab_labels(), chosen="recordings", id="tabs")
         self._heading = Bar(RecordingLines.heading, id="heading")
         self._recordings = VirtualLines(FixedLines(_READING), id="recordings", has_cursor=False)
@@ -167,8 +166,7 @@ class HomeScreen(BaseScreen):
         """Open a tab."""
         self._tabs.choose(name)
         self.query_one("#switch", ContentSwitcher).current = name
-        headings = {"recordings": RecordingLines.heading, "mismatches": MismatchLines.heading}
-        self._heading.show(headings.get(name, lambda _: EMPTY_LINE))
+        self._heading.show(self._headings.get(name, lambda _: EMPTY_LINE))
         if name != "recordings":
             self.action_clear()
         self._current_list().focus()
@@ -280,6 +278,10 @@ class HomeScreen(BaseScreen):
         if not reports:
             self._mismatches.show(FixedLines(_NO_MISMATCHES))
             return
+        # late: comparison is not needed for first paint
+        from openprogram_recordings_tui.presentation.mismatches import MismatchLines
+
+        self._headings["mismatches"] = MismatchLines.heading
         same = [i for i, r in enumerate(reports) if chosen and r.report_id == chosen.report_id]
         place = same[0] if same else self._mismatches.cursor
         self._mismatches.show(MismatchLines(reports, self._now_at), cursor=place)
@@ -323,6 +325,8 @@ class HomeScreen(BaseScreen):
             self.background.start("text", lambda dropped: self._read_first_text(path, dropped))
 
     def _read_first_text(self, path: Path, is_cancelled: IsCancelled) -> None:
+        from openprogram_recordings_tui.sources.first_text import read_first_text  # late, as above
+
         try:
             text = read_first_text(path, is_cancelled)
         except (OSError, OpenProgramError):

@@ -121,6 +121,11 @@ class RecordingScreen(BaseScreen):
                 yield self._detail
         yield self.hint_bar
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was asked for is not on the screen yet."""
+        return super().is_busy or self._shown_call != self._calls.cursor
+
     def on_mount(self) -> None:
         """Begin to read."""
         self._banner.display = False

@@ -1,0 +1,102 @@
+"""The UI on the demo state, driven by keys, read as text."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from examples import demo_state
+from openprogram_recordings_tui.app import RecordingsApp
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
+
+
+class Ui:
+    """A running UI: press keys, and read the screen when all of it has settled."""
+
+    def __init__(self, pilot: Pilot[None]) -> None:
+        self.pilot = pilot
+        self.app = cast("RecordingsApp", pilot.app)
+
+    async def settle(self) -> None:
+        """Wait until nothing is read or changed any more, and all news are drawn."""
+        calm_count = 0
+        while calm_count < 2:
+            await self.pilot.pause()
+            calm_count = 0 if self.app.is_busy else calm_count + 1
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one by one, each after the one before had its effect."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def type(self, text: str) -> None:
+        """Type into the field that has the focus."""
+        await self.pilot.press(*text)
+        await self.settle()
+
+    async def resize(self, columns: int, rows: int) -> None:
+        """Change the size of the terminal."""
+        await self.pilot.resize_terminal(columns, rows)
+        await self.settle()
+
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen."""
+        strips = self.app.screen._compositor.render_strips()
+        return [strip.text for strip in strips]
+
+    @property
+    def text(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.lines)
+
+    @property
+    def screen_name(self) -> str:
+        """What kind of screen is on top."""
+        return type(self.app.screen).__name__
+
+    def line_with(self, words: str) -> str:
+        """Find the one line that holds some words."""
+        found = [line for line in self.lines if words in line]
+        assert found, f"{words!r} is not on the screen:\n{self.text}"
+        return found[0]
+
+    def list(self, name: str) -> VirtualLines:
+        """Give a list of the screen by its ID."""
+        return cast("VirtualLines", self.app.screen.query_one(f"#{name}"))
+
+
+OpenUi = "Callable[..., AbstractAsyncContextManager[Ui]]"
+
+
+@pytest.fixture
+def demo(state_dir: Path) -> Path:
+    """Write the demo state, and return its recordings directory."""
+    demo_state.write_state(state_dir)
+    return state_dir / "recordings"
+
+
+@pytest.fixture
+def open_ui() -> Callable[..., AbstractAsyncContextManager[Ui]]:
+    """Give a function that runs the UI in a pretend terminal."""
+
+    @asynccontextmanager
+    async def run(size: tuple[int, int] = (120, 40), **options: Any) -> AsyncGenerator[Ui]:
+        app = RecordingsApp(now=lambda: demo_state.NOW_AT, **options)
+        async with app.run_test(size=size) as pilot:
+            ui = Ui(pilot)
+            await ui.settle()
+            yield ui
+
+    return run
