@@ -38,7 +38,7 @@ class WriteRecording(Protocol):
 
 
 def _call_rows(call_index: int, outcome: str) -> list[dict[str, Any]]:
-    names = {"api": "scripted", "provider": "some-vendor"}
+    names: dict[str, Any] = {"api": "scripted", "provider": "some-vendor"}
     model = t.Model(id="some-model", name="Some Model", base_url="https://vendor.test", **names)
     context = t.Context(messages=[t.UserMessage(content="private words", timestamp=1)])
     message = t.AssistantMessage(
