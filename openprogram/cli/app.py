@@ -136,6 +136,9 @@ def run(argv: Sequence[str] | None = None) -> int:
 def _run_command(words: list[str]) -> int:
     command = typer.main.get_command(app)
     result = command.main(words, prog_name="openprogram", standalone_mode=False)
+    if result == _diagnostics.INTERRUPTED:
+        # Typer makes Ctrl-C inside a command an exit code, without a word to the person.
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else _diagnostics.DONE
 
 
