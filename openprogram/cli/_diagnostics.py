@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 from dataclasses import dataclass
-from typing import TextIO, cast
+from typing import cast
 
 import typer
 
@@ -229,8 +229,7 @@ def ask(question: str) -> str | None:
         The line without its end; None on Ctrl-D or a closed standard input.
     """
     _write(errors.ascii_if_unprintable(question), end="")
-    stream = cast("TextIO | None", sys.stdin)
-    line = stream.readline() if stream is not None else ""
+    line = sys.stdin.readline()
     if not line.endswith("\n"):
         _write("")
     return line.rstrip("\r\n") if line else None
@@ -241,12 +240,9 @@ def _write_marked(mark: str, style: str, text: str) -> None:
 
 
 def _write(text: str, *, end: str = "\n") -> None:
-    stream = cast("TextIO | None", sys.stderr)
-    if stream is None:
-        return
     try:
-        stream.write(text + end)
-        stream.flush()
+        sys.stderr.write(text + end)
+        sys.stderr.flush()
     except (OSError, ValueError):
         # Nobody listens: there is no better place to say so, and the exit code still speaks.
         return

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, TextIO
 
 from openprogram.errors import ascii_if_unprintable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -23,13 +24,16 @@ def prepare_streams() -> None:
     """Make the three standard streams safe to write to, whatever the caller closed or set.
 
     A closed descriptor is filled with the null device: otherwise the next file opened would get its
-    number, and a stray message of the interpreter would land inside a recording.
+    number, and a stray message of the interpreter would land inside a recording. Its stream, which
+    Python leaves out, is made up for, so that no library stumbles over the gap.
     """
-    for descriptor in range(3):
+    for descriptor, (name, mode) in enumerate(_STREAMS.items()):
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
     for stream in (sys.stdout, sys.stderr):
         _escape_what_the_encoding_lacks(stream)
 
@@ -40,22 +44,17 @@ def _escape_what_the_encoding_lacks(stream: object) -> None:
         reconfigure(errors="backslashreplace")
 
 
-def _standard_output() -> TextIO | None:
-    """Find standard output; None when it was closed before the program began."""
-    return cast("TextIO | None", sys.stdout)
-
-
-def is_terminal(stream: TextIO | None) -> bool:
+def is_terminal(stream: TextIO) -> bool:
     """Say whether a person watches a stream.
 
     Args:
-        stream: A standard stream; None when it was closed before the program began.
+        stream: A standard stream.
 
     Returns:
         True when it is a terminal.
     """
     try:
-        return stream is not None and stream.isatty()
+        return stream.isatty()
     except ValueError:
         return False
 
@@ -86,11 +85,8 @@ def write_raw(text: str) -> bool:
     Returns:
         False when nobody reads any more.
     """
-    stream = _standard_output()
-    if stream is None:
-        return False
     try:
-        stream.write(text)
+        sys.stdout.write(text)
     except BrokenPipeError:
         discard()
         return False
@@ -106,12 +102,9 @@ def write_bytes(data: bytes) -> bool:
     Returns:
         False when nobody reads any more.
     """
-    stream = _standard_output()
-    if stream is None:
-        return False
     try:
-        stream.flush()
-        stream.buffer.write(data)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
     except BrokenPipeError:
         discard()
         return False
@@ -163,11 +156,8 @@ def flush() -> bool:
     Raises:
         OSError: The disk or device behind standard output took no more.
     """
-    stream = _standard_output()
-    if stream is None:
-        return False
     try:
-        stream.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         discard()
         return False

@@ -89,8 +89,12 @@ def test_the_traceback_is_shown_only_on_request(
     assert capsys.readouterr().err.startswith("ValueError: boom\n")
 
 
-def test_a_closed_standard_error_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
+def test_a_standard_error_that_takes_nothing_is_no_crash(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = (tmp_path / "gone").open("w")
+    gone.close()
+    monkeypatch.setattr(sys, "stderr", gone)
     _diagnostics.say("nobody hears this")
 
 

@@ -43,12 +43,15 @@ def test_no_color_wins_over_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _output.paint("x", "red") == "x"
 
 
-def test_a_closed_standard_output_takes_nothing_and_fails_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys, "stdout", None)
-    assert _output.write_line("x") is False
-    _output.flush()
+def test_streams_that_were_closed_are_made_up_for() -> None:
+    code = (
+        "import sys; from openprogram.cli import _output; _output.prepare_streams();"
+        "sys.stderr.write('x'); print('x', flush=True); sys.exit(3 + len(sys.stdin.read()))"
+    )
+    done = subprocess.run(
+        ["sh", "-c", f'exec {sys.executable} -c "{code}" <&- >&- 2>&-'], check=False
+    )
+    assert done.returncode == 3
 
 
 def test_closed_descriptors_are_filled_so_that_no_file_gets_their_number(tmp_path: Path) -> None:
