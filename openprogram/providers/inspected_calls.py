@@ -58,6 +58,10 @@ class CallInspection:
     """How long the row of its request is, LF included."""
     end_offset: int
     """Just behind its last row that was read, in bytes; rows of other calls may stand between."""
+    answer_offset: int | None
+    """Where its `done` or `error` event begins, in bytes; None when no such event was read."""
+    answer_bytes: int | None
+    """How long that row is, LF included; likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,13 @@ from openprogram.providers.inspected_calls import RecordedCall as RecordedCall
 from openprogram.providers.inspected_calls import first_user_text as first_user_text
 from openprogram.providers.inspected_calls import read_call as read_call
 from openprogram.providers.recording.format import REDACTION_VERSION_IF_UNSAID
-from openprogram.providers.recording.reader import iterate_rows
+from openprogram.providers.recording.reader import RowReader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from openprogram.providers.recording.open_calls import OpenCall
     from openprogram.providers.recording.reader import CheckedRow
 
 Json: TypeAlias = dict[str, Any]
@@ -119,15 +121,20 @@ def inspect_recording(path: Path) -> RecordingInspection:
     size_bytes = 0
     try:
         fd = file_safety.open_recording_for_reading(path, require_private=False)
-        try:
-            size_bytes = os.fstat(fd).st_size
-            for row in iterate_rows(fd, path):
-                builder.add(row)
-        finally:
-            os.close(fd)
     except RecordingFileError as error:
         return builder.finish(path, size_bytes, error)
-    return builder.finish(path, size_bytes, None)
+    reader = RowReader(fd, path)
+    fault: RecordingFileError | None = None
+    try:
+        size_bytes = os.fstat(fd).st_size
+        for row in reader.rows(include_deltas=False):
+            builder.add(row)
+    except RecordingFileError as error:
+        fault = error
+    finally:
+        os.close(fd)
+    builder.add_open_calls(reader.open_calls.values())
+    return builder.finish(path, size_bytes, fault)
 
 
 class _Builder:
@@ -137,17 +144,15 @@ class _Builder:
         self._header: HeaderInspection | None = None
         self._calls: list[Json] = []
         self._prices: dict[int, Json] = {}
-        self._event_count = 0
         # A long recording names the same few models again and again.
         self._names: dict[str, str] = {}
 
     def add(self, row: CheckedRow) -> None:
         if row.kind == "event":
             call = self._calls[cast("int", row.call_index)]
-            call["event_count"] += 1
-            self._event_count += 1
             if row.value is not None:
                 self._end_message(call, row.value)
+                call["answer_offset"], call["answer_bytes"] = row.offset, row.length
         elif row.kind == "header":
             self._header = _header(row)
             return
@@ -156,9 +161,19 @@ class _Builder:
         else:
             call = self._calls[cast("int", row.call_index)]
             call["outcome"] = row.value
+            call["event_count"] = row.event_index
             self._prices.pop(call["call_index"], None)
         call["last_line_number"] = row.line_number
         call["end_offset"] = row.offset + row.length
+
+    def add_open_calls(self, open_calls: Iterable[OpenCall]) -> None:
+        """Complete the calls that have no end with what was read of them."""
+        for known in open_calls:
+            call = self._calls[known.call_index]
+            call["event_count"] = known.event_count
+            if known.last_line_number > call["last_line_number"]:
+                call["last_line_number"] = known.last_line_number
+                call["end_offset"] = known.end_offset
 
     def _begin(self, row: CheckedRow) -> Json:
         model = cast("Json", row.value["model"])
@@ -198,7 +213,7 @@ class _Builder:
             size_bytes=size_bytes,
             header=self._header,
             calls=tuple(CallInspection(**call) for call in self._calls),
-            event_count=self._event_count,
+            event_count=sum(call["event_count"] for call in self._calls),
             error=error,
         )
 

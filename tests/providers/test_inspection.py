@@ -59,8 +59,11 @@ def test_a_sound_recording_is_described_without_its_content(tmp_path: Path):
         "offset": data.index(b'{"type":"request","call_index":0'),
         "request_bytes": len(files.compact(rows[1])) + 1,
         "end_offset": len(data),
+        "answer_offset": data.index(files.compact(rows[-2])),
+        "answer_bytes": len(files.compact(rows[-2])) + 1,
     }
     assert (second.outcome, second.stop_reason, second.usage) == ("cancelled", None, None)
+    assert (second.answer_offset, second.answer_bytes) == (None, None)
     assert (second.event_count, second.first_line_number, second.cost_usd) == (2, 3, None)
     assert data[second.offset :].startswith(b'{"type":"request","call_index":1')
     assert data[: second.end_offset].endswith(

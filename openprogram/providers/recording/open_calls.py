@@ -33,8 +33,10 @@ class OpenCall:
         "_delta_tail",
         "call_index",
         "checker",
+        "end_offset",
         "event_count",
         "is_begun_before",
+        "last_line_number",
         "line_number",
         "start",
     )
@@ -46,10 +48,14 @@ class OpenCall:
         """Of its request; 0 when that was not read."""
         self.event_count = 0
         """How many events it has so far."""
+        self.last_line_number = line_number
+        """Of its last delta that was passed over; no more than `line_number` without one."""
+        self.end_offset = 0
+        """Just behind that delta, in bytes."""
         self.is_begun_before = is_begun_before
         """Whether its request, and perhaps some events, were not read."""
         self.start = b'{"type":"event","call_index":%d,' % call_index
-        """How the row of an event of it begins, as writers lay it out."""
+        """How the row of an event begins, as writers lay it out."""
         self.checker = None if is_begun_before else DerivationChecker()
         """Judges its stubs; None as long as the snapshot that they rest on was not read."""
         self._delta_head = b""
@@ -59,7 +65,7 @@ class OpenCall:
         """Say whether a row is the next event, and but for its text the delta seen last.
 
         Args:
-            line: A row that begins with `start`.
+            line: Any line.
 
         Returns:
             True when it differs from a row that was validated in nothing but the event index,

@@ -18,8 +18,10 @@ from openprogram.providers.recording.row_checker import CheckedRow as CheckedRow
 from openprogram.providers.recording.row_checker import RowChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from openprogram.providers.recording.open_calls import OpenCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +48,11 @@ def iterate_rows(fd: int, path: Path) -> Iterator[CheckedRow]:
         fd: An open descriptor of a regular file; its position is not used.
         path: The recording, for the error.
 
-    Yields:
-        The rows in the order of the file, each checked against all before it.
-
-    Raises:
-        RecordingFileError: A row is not sound, or a call has no end; the rows before it have been
-            handed out.
+    Returns:
+        The rows in the order of the file, each checked against all before it. The step after the
+        last sound row raises `RecordingFileError` when a row is not sound, or a call has no end.
     """
-    reading = _Reading(fd, path, RowChecker(), offset=0)
-    yield from reading.rows()
-    reading.require_whole()
+    return RowReader(fd, path).rows()
 
 
 def validate_recording(path: Path) -> None:
@@ -69,7 +66,7 @@ def validate_recording(path: Path) -> None:
     """
     fd = file_safety.open_recording_for_reading(path, require_private=False)
     try:
-        for _ in iterate_rows(fd, path):
+        for _ in RowReader(fd, path).rows(include_deltas=False):
             pass
     finally:
         os.close(fd)
@@ -93,55 +90,101 @@ def survey_rows(fd: int, path: Path, *, offset: int = 0, next_call_index: int = 
     Raises:
         RecordingFileError: A row is not sound. Without a line number when `offset` is given.
     """
-    checker = RowChecker(next_call_index=next_call_index, is_appended=offset > 0)
-    reading = _Reading(fd, path, checker, offset=offset)
-    for _ in reading.rows():
-        pass
-    if reading.is_empty:
-        raise RecordingFileError(path, "empty_file", "there is no row in it")
-    return Survey(
-        call_count=checker.call_count,
-        open_calls={index: call.event_count for index, call in checker.open_calls.items()},
-        end=reading.end,
-        torn_bytes=0 if is_blank(reading.rest) else len(reading.rest),
-        format_version=checker.format_version,
-    )
+    reader = RowReader(fd, path, offset=offset, next_call_index=next_call_index)
+    return reader.survey()
 
 
-class _Reading:
-    """One pass over a file."""
+class RowReader:
+    """One pass over a file.
 
-    def __init__(self, fd: int, path: Path, checker: RowChecker, *, offset: int) -> None:
+    Args:
+        fd: An open descriptor of a regular file; its position is not used.
+        path: The recording, for the error.
+        offset: Where to begin: 0, or just behind an LF.
+        next_call_index: How many calls were begun before `offset`.
+    """
+
+    def __init__(self, fd: int, path: Path, *, offset: int = 0, next_call_index: int = 0) -> None:
         self._fd = fd
         self._path = path
-        self._checker = checker
-        self._line_number = 0
         self._is_appended = offset > 0
-        self.end = offset
-        self.rest = b""
+        self._checker = RowChecker(next_call_index=next_call_index, is_appended=offset > 0)
+        self._line_number = 0
+        self._end = offset
+        self._rest = b""
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is no row, not even a torn one."""
-        return (
-            not self._is_appended and self._checker.format_version is None and is_blank(self.rest)
+    def open_calls(self) -> Mapping[int, OpenCall]:
+        """The calls that have no end so far, by index."""
+        return self._checker.open_calls
+
+    def rows(self, *, include_deltas: bool = True) -> Iterator[CheckedRow]:
+        """Hand out the rows; to be called once.
+
+        Args:
+            include_deltas: Hand out every row. Otherwise a delta in the form of the one before,
+                which most rows are, is checked and counted in `open_calls`, but not handed out.
+
+        Yields:
+            The rows in the order of the file.
+
+        Raises:
+            RecordingFileError: A row is not sound, or a call has no end.
+        """
+        yield from self._whole_rows(include_deltas=include_deltas)
+        self._require_some_row()
+        if not is_blank(self._rest):
+            reason = "the last row was not written to its end: it has no LF"
+            raise RecordingFileError(self._path, "truncated_row", reason, self._line_number + 1)
+        missing = min(self.open_calls.items(), default=None)
+        if missing is not None:
+            call_index, call = missing
+            reason = f"call {call_index} has no end; it was cut off, or is still running"
+            raise RecordingFileError(
+                self._path, "missing_call_end", reason, call.line_number, call_index
+            )
+
+    def survey(self) -> Survey:
+        """Read to the end for a writer, as `survey_rows` does; to be called instead of `rows`.
+
+        Returns:
+            What was found.
+
+        Raises:
+            RecordingFileError: A row is not sound.
+        """
+        for _ in self._whole_rows(include_deltas=False):
+            pass
+        self._require_some_row()
+        return Survey(
+            call_count=self._checker.call_count,
+            open_calls={index: call.event_count for index, call in self.open_calls.items()},
+            end=self._end,
+            torn_bytes=0 if is_blank(self._rest) else len(self._rest),
+            format_version=self._checker.format_version,
         )
 
-    def rows(self) -> Iterator[CheckedRow]:
-        """Hand out the whole rows."""
+    def _whole_rows(self, *, include_deltas: bool) -> Iterator[CheckedRow]:
         try:
-            batches = LineBatches(self._fd, self.end, os.fstat(self._fd).st_size)
+            batches = LineBatches(self._fd, self._end, os.fstat(self._fd).st_size)
             for lines in batches:
-                yield from self._check(lines)
+                yield from self._check(lines, include_deltas=include_deltas)
         except OSError as error:
             reason = f"cannot be read: {quoted(error.strerror)}"
             raise RecordingFileError(self._path, "unreadable", reason) from error
-        self.rest = batches.rest
+        self._rest = batches.rest
 
-    def _check(self, lines: list[bytes]) -> Iterator[CheckedRow]:
-        check, line_number, offset = self._checker.check, self._line_number, self.end
+    def _check(self, lines: list[bytes], *, include_deltas: bool) -> Iterator[CheckedRow]:
+        check, take_delta = self._checker.check, self._checker.take_delta
+        line_number, offset = self._line_number, self._end
         for line in lines:
             line_number += 1
+            if not include_deltas:
+                call = take_delta(line)
+                if call is not None:
+                    offset += len(line) + 1
+                    call.last_line_number, call.end_offset = line_number, offset
+                    continue
             try:
                 row = check(line, line_number, offset)
             except RowError as error:
@@ -152,19 +195,9 @@ class _Reading:
             offset += len(line) + 1
             if row is not None:
                 yield row
-        self._line_number, self.end = line_number, offset
+        self._line_number, self._end = line_number, offset
 
-    def require_whole(self) -> None:
-        """Refuse what no single row shows: nothing at all, a torn end, a call without one."""
-        if self.is_empty:
+    def _require_some_row(self) -> None:
+        has_header = self._is_appended or self._checker.format_version is not None
+        if not has_header and is_blank(self._rest):
             raise RecordingFileError(self._path, "empty_file", "there is no row in it")
-        if not is_blank(self.rest):
-            reason = "the last row was not written to its end: it has no LF"
-            raise RecordingFileError(self._path, "truncated_row", reason, self._line_number + 1)
-        missing = min(self._checker.open_calls.items(), default=None)
-        if missing is not None:
-            call_index, call = missing
-            reason = f"call {call_index} has no end; it was cut off, or is still running"
-            raise RecordingFileError(
-                self._path, "missing_call_end", reason, call.line_number, call_index
-            )

@@ -47,7 +47,7 @@ class CheckedRow(msgspec.Struct, frozen=True, gc=False):
     call_index: int | None = None
     """The call it belongs to; None for the header."""
     event_index: int | None = None
-    """Of an event: its place in the call, from 0."""
+    """Of an event: its place in the call, from 0. Of a call_end: how many events the call has."""
     value: Any = None
     """Of a header or request: the whole row. Of a `done` or `error` event: the typed event. Of a
     call_end: the outcome. None for any other event."""
@@ -89,16 +89,29 @@ class RowChecker:
         Raises:
             RowError: The line is no row that may stand here.
         """
-        call = self._last
-        if call is not None and line.startswith(call.start) and call.is_next_delta(line):
-            # Most rows are this: one more delta in the form of the one before.
-            index = call.event_count
-            call.event_count = index + 1
+        call = self.take_delta(line)
+        if call is not None:
+            index = call.event_count - 1
             return CheckedRow("event", line_number, offset, len(line) + 1, call.call_index, index)
         if not line or rules.is_blank(line):
             return None
         kind, call_index, event_index, value = self._check_other(line, line_number)
         return CheckedRow(kind, line_number, offset, len(line) + 1, call_index, event_index, value)
+
+    def take_delta(self, line: bytes) -> OpenCall | None:
+        """Take the next line if it is what most lines are: one more delta of the form of the last.
+
+        Args:
+            line: The line without its LF.
+
+        Returns:
+            The call that it belongs to; None when the line has to be checked.
+        """
+        call = self._last
+        if call is None or not call.is_next_delta(line):
+            return None
+        call.event_count += 1
+        return call
 
     def _check_other(
         self, line: bytes, line_number: int
@@ -120,19 +133,18 @@ class RowChecker:
         call = self.open_calls.get(int(digits))
         if call is None:
             return None
-        index = call.event_count
+        if call.is_next_delta(line):
+            self._last = call
+            call.event_count += 1
+            return ("event", call.call_index, call.event_count - 1, None)
         prefix = call.event_prefix()
-        if not call.is_next_delta(line):
-            if not line.startswith(prefix) or line[-1] != _CLOSING_BRACE:
-                return None
-            try:
-                event = self._decode_event(line[len(prefix) : -1])
-            except NOT_ORDINARY:
-                return None
-            return self._take_event(call, event, getattr(event, DERIVED_KEY, None), line)
-        call.event_count = index + 1
-        self._last = call
-        return ("event", call.call_index, index, None)
+        if not line.startswith(prefix) or line[-1] != _CLOSING_BRACE:
+            return None
+        try:
+            event = self._decode_event(line[len(prefix) : -1])
+        except NOT_ORDINARY:
+            return None
+        return self._take_event(call, event, getattr(event, DERIVED_KEY, None), line)
 
     def _judge(self, row: Json, line_number: int) -> tuple[str, int | None, int | None, Any]:
         if not self._may_begin:
@@ -146,8 +158,7 @@ class RowChecker:
             case "event":
                 return self._take_event_row(row)
             case "call_end":
-                call_index, outcome = self._take_call_end(row)
-                return ("call_end", call_index, None, outcome)
+                return self._take_call_end(row)
             case _:
                 raise RowError("unknown_row_type", f"a row is one of {', '.join(rules.ROW_TYPES)}")
 
@@ -229,7 +240,7 @@ class RowChecker:
         value = event if isinstance(event, _TERMINAL_TYPES) else None
         return ("event", call.call_index, index, value)
 
-    def _take_call_end(self, row: Json) -> tuple[int, str]:
+    def _take_call_end(self, row: Json) -> tuple[str, int, int, str]:
         call = self._call_of(row, "duplicate_call_end", "the call has an end already")
         count = row.get("event_count")
         if not _is_index(count) or (count != call.event_count and not call.is_begun_before):
@@ -246,7 +257,7 @@ class RowChecker:
         self._last = None
         if call.is_begun_before:
             self._ended_before.add(call.call_index)
-        return call.call_index, outcome
+        return ("call_end", call.call_index, count, outcome)
 
     def _call_of(self, row: Json, code_if_ended: str, reason_if_ended: str) -> OpenCall:
         call_index = row.get("call_index")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,14 @@ from openprogram.providers import types as t
 from openprogram.providers.recording import lines
 from openprogram.providers.recording.reader import (
     CheckedRow,
+    RowReader,
     Survey,
     iterate_rows,
     survey_rows,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from recording_files import Row
@@ -35,6 +37,13 @@ def read(path: Path) -> list[CheckedRow]:
         return list(iterate_rows(fd, path))
     finally:
         os.close(fd)
+
+
+def list_until_fault(rows: Iterator[CheckedRow]) -> list[CheckedRow]:
+    found: list[CheckedRow] = []
+    with contextlib.suppress(RecordingFileError):
+        found.extend(rows)
+    return found
 
 
 def survey(path: Path, **region: int) -> Survey:
@@ -54,7 +63,9 @@ def test_a_sound_recording_is_read_row_by_row(tmp_path: Path, layout: Callable[[
     assert [row.kind for row in rows] == [row["type"] for row in expected]
     assert [row.line_number for row in rows] == list(range(1, len(expected) + 1))
     assert [row.call_index for row in rows] == [row.get("call_index") for row in expected]
-    assert [row.event_index for row in rows] == [row.get("event_index") for row in expected]
+    assert [row.event_index for row in rows] == [
+        row.get("event_index", row.get("event_count")) for row in expected
+    ]
     for row, source in zip(rows, expected, strict=True):
         line = data[row.offset : row.offset + row.length]
         assert line == layout(source) + b"\n"
@@ -66,6 +77,40 @@ def test_a_sound_recording_is_read_row_by_row(tmp_path: Path, layout: Callable[[
             assert t.to_wire(row.value) == source["event"]
         else:
             assert row.value is None
+
+
+@pytest.mark.parametrize("layout", files.LAYOUTS)
+def test_deltas_may_be_passed_over_and_are_counted_all_the_same(
+    tmp_path: Path, layout: Callable[[Row], bytes]
+):
+    deltas = files.call_rows(0, files.text_events(*"many small deltas"))
+    other = files.call_rows(1, files.text_events("one", "two"))
+    for rows in (
+        [files.HEADER, *deltas, *other],
+        [files.HEADER, *files.interleaved(deltas, other)],
+        [files.HEADER, *deltas[:12]],
+        files.sample_rows(),
+    ):
+        path = files.write(tmp_path / "x.jsonl", rows, layout)
+        fd = os.open(path, os.O_RDONLY)
+        every, few = RowReader(fd, path), RowReader(fd, path)
+        all_rows, some_rows = (
+            list_until_fault(every.rows()),
+            list_until_fault(few.rows(include_deltas=False)),
+        )
+        os.close(fd)
+        assert [row for row in all_rows if row in some_rows] == some_rows
+        assert all(row.kind == "event" for row in all_rows if row not in some_rows)
+        assert {index: call.event_count for index, call in every.open_calls.items()} == {
+            index: call.event_count for index, call in few.open_calls.items()
+        }
+        for index, call in few.open_calls.items():
+            last = [row for row in all_rows if row.call_index == index][-1]
+            known = [row for row in some_rows if row.call_index == index][-1]
+            assert last.line_number == max(known.line_number, call.last_line_number)
+            assert last.offset + last.length == max(known.offset + known.length, call.end_offset)
+        if layout is files.compact:
+            assert len(some_rows) < len(all_rows)
 
 
 def test_the_descriptors_own_position_is_left_alone(tmp_path: Path):
