@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-_SYSTEM_PROMPT = (
+SYSTEM_PROMPT = (
     "You answer questions about the files of a workspace. Look at them with your tools before you "
     "answer, and say plainly what you could not find."
 )
+"""What the model is told beforehand, unless `--system` says otherwise; it is part of a request."""
 _ACTIVATION_LOGGER = "openprogram.providers.activation"
 
 
@@ -130,7 +131,7 @@ def run(
         snapshot = initialize_provider_runtime()
     task = _Task(
         prompt=prompt,
-        system_prompt=(_SYSTEM_PROMPT if system is None else system) or None,
+        system_prompt=(SYSTEM_PROMPT if system is None else system) or None,
         root=Path(root),
         turn_limit=DEFAULT_TURN_LIMIT if max_turns is None else max_turns,
         runtime=create_runtime(provider, model),
