@@ -39,7 +39,6 @@ def message(text: str) -> t.AssistantMessage:
 
 def events_of(count: int, *, cap: int | None = None) -> list[Any]:
     """A stream of `count` deltas; with a cap, blocks begin anew at that many characters."""
-    empty = message("").content
     events: list[Any] = [t.EventStart(partial=message(""))]
     events[0].partial.content = []
     events.append(t.EventTextStart(content_index=0, partial=message("")))
@@ -55,7 +54,6 @@ def events_of(count: int, *, cap: int | None = None) -> list[Any]:
         events.append(t.EventTextDelta(content_index=0, delta=DELTA, partial=message(text)))
     events.append(t.EventTextEnd(content_index=0, content=text, partial=message(text)))
     events.append(t.EventDone(reason="stop", message=message(text)))
-    del empty
     return events
 
 
@@ -128,7 +126,9 @@ def measure_events(folder: Path) -> None:
 
 def measure_long_replies(folder: Path) -> None:
     print("one reply of many deltas: bytes beyond the text, and time, per event")
-    sizes, bytes_, seconds = [100, 1_000, 4_000], [], []
+    sizes = [100, 1_000, 4_000]
+    bytes_: list[float] = []
+    seconds: list[float] = []
     for count in sizes:
         events = events_of(count)
         path = folder / f"long-{count}.jsonl"
@@ -151,7 +151,7 @@ def measure_long_replies(folder: Path) -> None:
 def measure_begin(folder: Path) -> None:
     print("beginning a call in a file that has 10 or 10,000 of them")
     paths: dict[int, Path] = {}
-    ask = {"model": {}, "context": {"messages": []}, "options": None}
+    ask: dict[str, Any] = {"model": {}, "context": {"messages": []}, "options": None}
     for count in (10, 10_000):
         paths[count] = folder / f"begin-{count}.jsonl"
         with RecordingSink(paths[count]) as sink:

@@ -332,9 +332,9 @@ class ModelRequestError(ProviderError):
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        """A word of the closed set in `openprogram.providers.vendors`: auth, rate_limit, overloaded,
-        context_length, bad_request, billing, refusal, output_limit, network, server, bad_response,
-        aborted or unknown."""
+        """One word, the same for every vendor: auth, rate_limit, overloaded, context_length,
+        bad_request, billing, refusal, output_limit, network, server, bad_response, aborted or
+        unknown."""
         self.is_retryable = is_retryable
         """Whether the same request may succeed later."""
         self.http_status = http_status

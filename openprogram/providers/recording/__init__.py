@@ -1,43 +1,28 @@
-"""Recordings: their format, how they are written, and how secrets are kept out of them."""
+"""Recordings: their format, how they are written, and how secrets are kept out of them.
+
+Importing it starts nothing: each name below loads its module when it is first asked for.
+"""
+
+# pyright: reportImportCycles=false
+# Modules below import this package for one another; at run time it imports none of them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from openprogram._lazy_names import TYPE_CHECKING, serve_lazily
 
 if TYPE_CHECKING:
-    from openprogram.errors import RecordingFileError as RecordingFileError
-    from openprogram.providers.recording.format import (
-        RECORDING_FORMAT_VERSION as RECORDING_FORMAT_VERSION,
-    )
-    from openprogram.providers.recording.provider import RecordingProvider as RecordingProvider
-    from openprogram.providers.recording.reader import validate_recording as validate_recording
+    from openprogram.errors import RecordingFileError
+    from openprogram.providers.recording.format import RECORDING_FORMAT_VERSION
+    from openprogram.providers.recording.provider import RecordingProvider
+    from openprogram.providers.recording.reader import validate_recording
     from openprogram.providers.recording.redaction import (
-        PLACEHOLDER as PLACEHOLDER,
+        PLACEHOLDER,
+        REDACTION_VERSION,
+        SECRET_FIELD_NAMES,
+        remove_secret_values,
     )
-    from openprogram.providers.recording.redaction import (
-        REDACTION_VERSION as REDACTION_VERSION,
-    )
-    from openprogram.providers.recording.redaction import (
-        SECRET_FIELD_NAMES as SECRET_FIELD_NAMES,
-    )
-    from openprogram.providers.recording.redaction import (
-        remove_secret_values as remove_secret_values,
-    )
-    from openprogram.providers.recording.sink import RecordingSink as RecordingSink
+    from openprogram.providers.recording.sink import RecordingSink
 
-_HERE = "openprogram.providers.recording"
-_PLACES = {
-    "PLACEHOLDER": f"{_HERE}.redaction",
-    "RECORDING_FORMAT_VERSION": f"{_HERE}.format",
-    "REDACTION_VERSION": f"{_HERE}.redaction",
-    "RecordingFileError": "openprogram.errors",
-    "RecordingProvider": f"{_HERE}.provider",
-    "RecordingSink": f"{_HERE}.sink",
-    "SECRET_FIELD_NAMES": f"{_HERE}.redaction",
-    "remove_secret_values": f"{_HERE}.redaction",
-    "validate_recording": f"{_HERE}.reader",
-}
 __all__ = [
     "PLACEHOLDER",
     "RECORDING_FORMAT_VERSION",
@@ -50,13 +35,17 @@ __all__ = [
     "validate_recording",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {_HERE!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_PLACES[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__]
+__getattr__, __dir__ = serve_lazily(
+    __name__,
+    {
+        "PLACEHOLDER": "openprogram.providers.recording.redaction",
+        "RECORDING_FORMAT_VERSION": "openprogram.providers.recording.format",
+        "REDACTION_VERSION": "openprogram.providers.recording.redaction",
+        "SECRET_FIELD_NAMES": "openprogram.providers.recording.redaction",
+        "RecordingFileError": "openprogram.errors",
+        "RecordingProvider": "openprogram.providers.recording.provider",
+        "RecordingSink": "openprogram.providers.recording.sink",
+        "remove_secret_values": "openprogram.providers.recording.redaction",
+        "validate_recording": "openprogram.providers.recording.reader",
+    },
+)
