@@ -106,7 +106,7 @@ def measure_events(folder: Path) -> None:
         bare = Scripted(events)
         added: list[float] = []
         for round_number in range(ROUNDS):
-            plain = seconds_for(lambda: asyncio.run(drain(bare.stream(*request()))))
+            plain = seconds_for(lambda bare=bare: asyncio.run(drain(bare.stream(*request()))))
             path = folder / f"events-{count}-{round_number}.jsonl"
             provider = RecordingProvider(bare, path)
             recorded = seconds_for(
