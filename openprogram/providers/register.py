@@ -11,7 +11,11 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from openprogram.auth.adapters import BUILTIN_ADAPTERS, register_credential_adapters
+from openprogram.auth.adapters import (
+    BUILTIN_ADAPTERS,
+    get_credential_adapter,
+    register_credential_adapters,
+)
 from openprogram.errors import ProviderError, quoted
 from openprogram.providers._registry import REGISTRY
 
@@ -114,6 +118,25 @@ def register_builtins() -> None:
         RuntimeError: Called by a vendor module while it is imported.
     """
     _REGISTRATION.run()
+
+
+def find_credential_adapter(provider: str) -> CredentialAdapter:
+    """Find out how a provider's stored credential becomes a key.
+
+    The built-ins are registered first, and nothing else is started: neither settings nor a
+    recording can make this fail.
+
+    Args:
+        provider: The provider's name.
+
+    Returns:
+        The registered adapter, or one that takes a plain key.
+
+    Raises:
+        Exception: Whatever `register_builtins` raises.
+    """
+    register_builtins()
+    return get_credential_adapter(provider)
 
 
 def _load(builtin: Builtin) -> ApiProvider:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+# Forking while threads run is what is tested; newer interpreters warn of it.
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+
 
 def _nothing() -> None:
     """Register nothing."""

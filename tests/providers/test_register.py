@@ -163,17 +163,13 @@ def test_it_registers_the_credential_adapters_and_looks_at_no_setting() -> None:
         state = pathlib.Path(os.environ["OPENPROGRAM_STATE_DIR"])
         (state / "recordings").mkdir(parents=True)
         (state / "config.json").write_text("{broken")
-        from openprogram.auth.adapters import get_credential_adapter
-        from openprogram.providers import register_builtins
+        from openprogram.providers.register import find_credential_adapter
 
-        before = type(get_credential_adapter("openai-codex")).__name__
-        register_builtins()
-        register_builtins()
-        names = ("anthropic", "openai-codex", "gemini-subscription")
-        print(before, *[type(get_credential_adapter(name)).__name__ for name in names])
+        names = ("anthropic", "openai-codex", "gemini-subscription", "unknown")
+        print(*[type(find_credential_adapter(name)).__name__ for name in names])
     """
     assert output_of(code) == (
-        "ApiKeyAdapter ApiKeyAdapter SubscriptionAdapter SubscriptionAdapter\n"
+        "ApiKeyAdapter SubscriptionAdapter SubscriptionAdapter ApiKeyAdapter\n"
     )
 
 

@@ -9,6 +9,9 @@ import pytest
 
 from openprogram.providers._registry import ApiProvider, ProviderRegistry
 
+# Forking while threads run is what is tested; newer interpreters warn of it.
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+
 
 class Provider:
     """Answers nothing; only its identity matters here."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 _SUPPORT = Path(__file__).parent
 _LONGEST_SECONDS = 60
+# Forking with threads is what some of this code is about; newer interpreters warn of it.
+_WARNINGS = ("-W", "error", "-W", "ignore:This process:DeprecationWarning")
 
 
 def run_fresh(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -18,7 +20,7 @@ def run_fresh(code: str, *arguments: str, **environment: str) -> subprocess.Comp
     It writes no byte code, so that nothing on disk changes but by the code's own doing.
     """
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), *arguments],
+        [sys.executable, *_WARNINGS, "-c", textwrap.dedent(code), *arguments],
         env={
             **os.environ,
             "PYTHONPATH": str(_SUPPORT),
