@@ -20,6 +20,7 @@ from openprogram_recordings_tui.widgets.bars import Bar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -72,11 +73,19 @@ class Dialog(ModalScreen[str | None]):
         closing = (Span("esc", "key_cap"), Span(" means no", "dim"))
         if self.agree_button() is None:
             return ()
-        return (Span("tab", "key_cap"), Span(" goes on  ", "dim"), *closing)
+        return (Span("tab", "key_cap"), Span(" goes round  ", "dim"), *closing)
 
     def on_mount(self) -> None:
         """Begin on the safe side."""
         self.query_one("#cancel", Button).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Take what is typed into the field, wherever the focus is."""
+        fields = self.query(Input)
+        if event.is_printable and event.character and fields and not fields.first().has_focus:
+            fields.first().focus()
+            fields.first().insert_text_at_cursor(event.character)
+            event.stop()
 
     def action_cancel(self) -> None:
         """Close it; nothing happens."""
@@ -115,7 +124,7 @@ class DeleteDialog(Dialog):
 
     def field(self) -> Input:
         """Take the ID."""
-        return Input(id="confirmation", placeholder="the full ID")
+        return Input(id="confirmation", placeholder="the full ID", select_on_focus=False)
 
     def agree_button(self) -> Button:
         """Off until the ID fits."""
@@ -156,7 +165,9 @@ class RecordDialog(Dialog):
 
     def field(self) -> Input:
         """Take the name."""
-        return Input(id="name", placeholder="letters, digits, . _ -", max_length=64)
+        return Input(
+            id="name", placeholder="letters, digits, . _ -", max_length=64, select_on_focus=False
+        )
 
     def agree_button(self) -> Button:
         """On while the name can be one."""

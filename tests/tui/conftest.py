@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from textual import events
 
 from examples import demo_state
 from openprogram_recordings_tui.app import RecordingsApp
@@ -41,8 +42,11 @@ class Ui:
             await self.settle()
 
     async def type(self, text: str) -> None:
-        """Type into the field that has the focus."""
-        await self.pilot.press(*text)
+        """Type into the field: a key, and then the rest at once, as a terminal pastes it."""
+        await self.pilot.press(*text[:1])
+        focused = self.app.screen.focused
+        if text[1:] and focused is not None:
+            focused.post_message(events.Paste(text[1:]))
         await self.settle()
 
     async def resize(self, columns: int, rows: int) -> None:

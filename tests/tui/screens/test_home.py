@@ -76,7 +76,7 @@ async def test_there_is_no_preview_where_there_is_no_room(open_ui: OpenUi):
 
 
 async def test_words_typed_keep_the_recordings_that_hold_all_of_them(open_ui: OpenUi):
-    async with open_ui() as ui:
+    async with open_ui(size=(80, 24)) as ui:
         await ui.press("slash")
         await ui.type("GPT abandoned")
 
