@@ -211,6 +211,7 @@ def test_a_header_that_was_never_finished_is_begun_again(path: Path) -> None:
             "bad_call_index",
         ),
     ],
+    ids=["no-json", "later-version", "version-2", "no-model", "index"],
 )
 def test_an_unsound_file_is_refused_at_once_and_left_as_it_is(
     path: Path, content: bytes, code: str
