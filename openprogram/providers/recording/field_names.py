@@ -73,6 +73,7 @@ _COMPOUND_ENDINGS = frozenset(
     {"token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "jwt"}
     | {"cookie", "credential", "credentials", "authorization"}
 )
+_AFTER_PASS = ("word", "wd", "phrase", "code")
 _JOINED_ENDINGS = (
     *("password", "passwd", "passphrase", "secret", "token", "apikey", "secretkey", "privatekey"),
     *("accesskey", "sessionkey", "signingkey", "encryptionkey", "masterkey", "accountkey"),
@@ -116,17 +117,16 @@ def _is_secret(name: str) -> bool:
     words[-1] = words[-1].rstrip("0123456789") or words[-1]
     if words[-1].isdigit() and len(words) > 1:
         words.pop()
-    joined = "".join(words)
+    joined, last = "".join(words), words[-1]
     if joined in _JOINED_DATA or any("_".join(words[at:]) in DATA_FIELD_NAMES for at in (-2, -3)):
         return False
-    if joined in _JOINED_SECRETS:
-        return True
     if len(words) == 1:
-        return joined.endswith(_JOINED_ENDINGS)
+        return joined in _JOINED_SECRETS or joined.endswith(_JOINED_ENDINGS)
     return (
-        words[-1] in _COMPOUND_ENDINGS
+        last in _COMPOUND_ENDINGS
         or "_".join(words[-2:]) in SECRET_FIELD_NAMES
-        or words[-1].endswith(_JOINED_ENDINGS)
+        or last.endswith(_JOINED_ENDINGS)
+        or (words[-2] == "pass" and last in _AFTER_PASS)
     )
 
 
@@ -161,15 +161,18 @@ def _alternatives(words: Iterable[str]) -> str:
 
 
 _ENDINGS = (
-    *("auth", "authorization", "cookie", "credential", "jwt", "key", "pass", "passcode"),
-    *("passphrase", "passwd", "password", "pwd", "secret", "sig", "signature", "token"),
+    *("auth", "authorization", "cookie", "credential", "jwt", "key", "pass", "pwd", "secret"),
+    *("sig", "signature", "token"),
 )
+_PASS_WORDS = rf"pass[_. -]?(?:{'|'.join(_AFTER_PASS)})"
+_SDROW_SSAP = rf"(?:{'|'.join(word[::-1] for word in _AFTER_PASS)})[_. -]?ssap"
 
-NAME_ENDING = rf"(?:{_alternatives(_ENDINGS)})s?(?:[_.-]?[0-9]{{1,8}})?[_-]?"
+NAME_ENDING = rf"(?:{_alternatives(_ENDINGS)}|{_PASS_WORDS})s?(?:[_.-]?[0-9]{{1,8}})?[_-]?"
 """How every name that may hold a credential ends, in lower case, as a pattern."""
 
 NAME_ENDING_BACKWARDS = (
-    rf"[_-]?(?:[0-9]{{1,8}}[_.-]?)?s?(?:{_alternatives(word[::-1] for word in _ENDINGS)})"
+    rf"[_-]?(?:[0-9]{{1,8}}[_.-]?)?s?"
+    rf"(?:{_alternatives(word[::-1] for word in _ENDINGS)}|{_SDROW_SSAP})"
 )
 """The same for a text read backwards."""
 

@@ -37,8 +37,8 @@ BASIC_AUTH_FIELDS = frozenset({"auth", "_auth"})
 
 _START = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _TOKEN = re.compile(
-    r"\s*+(?:(?P<string>\"(?:[^\"\\]|\\.)*+\")|(?P<mark>[{}\[\]:,])"
-    r"|(?P<scalar>-?\d[\d.eE+-]*+|true|false|null|NaN|-?Infinity)|(?P<cut>\"))",
+    rf"\s*+(?:(?P<string>\"(?:[^\"\\]|\\.)*+\")|(?P<done>{re.escape(PLACEHOLDER)})"
+    r"|(?P<mark>[{}\[\]:,])|(?P<scalar>-?\d[\d.eE+-]*+|true|false|null|NaN|-?Infinity)|(?P<cut>\"))",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
@@ -183,7 +183,8 @@ class JsonScanner:
         frame = self._stack[-1]
         if not self._hides(frame):
             return False
-        end = closing_bracket(self.text, start)
+        closed = closing_bracket(self.text, start)
+        end = closed if closed >= 0 else len(self.text)
         if self._is_schema(frame, start, end):
             return False
         self.found.append(Replacement(start, end, _QUOTED_PLACEHOLDER))

@@ -28,7 +28,7 @@ _ESCAPED_LINES = (
     re.compile(rb"&(?:amp|quot|apos|lt|gt|#[0-9xX]{2,4});[^\n]*+"),
     re.compile(rb"\\(?:u00[2-7]|/)[^\n]*+"),
 )
-_NUMBERED = re.compile(rb"(?:&#|\\u00)([xX]?[0-9A-Fa-f]{2,3});?")
+_NUMBERED = re.compile(rb"&#([xX]?[0-9A-Fa-f]{2,3});|\\u00([2-7][0-9A-Fa-f])")
 
 
 class DecodedText:
@@ -103,10 +103,9 @@ def unescape_roughly(raw: bytes) -> bytes:
 
 
 def _numbered_byte(match: re.Match[bytes]) -> bytes:
-    digits = match[1]
-    is_decimal = match[0][:1] == b"&" and digits[:1] not in b"xX"
+    digits = match[1] or b"x" + match[2]
     try:
-        number = int(digits) if is_decimal else int(digits.lstrip(b"xX"), 16)
+        number = int(digits[1:], 16) if digits[:1] in b"xX" else int(digits)
     except ValueError:
         return match[0]
     return bytes((number,)) if 32 <= number < 127 else match[0]  # noqa: PLR2004 - printable ASCII

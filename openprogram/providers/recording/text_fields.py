@@ -36,7 +36,11 @@ from openprogram.providers.recording.text_values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_NAME = rb"(" + NAME_ENDING_BACKWARDS.encode() + rb"[\w.-]{0,100}(?: (?:ipa|terces|etavirp))?)"
+_NAME = (
+    rb"("
+    + NAME_ENDING_BACKWARDS.encode()
+    + rb"[\w.]{0,60}(?:-[\w.]{1,60}){0,8}(?: (?:ipa|terces|etavirp))?)"
+)
 _NAME_BEFORE = {
     separator: re.compile(re.escape(separator) + rb"[ \t\"'`\\\]*]*+" + _NAME)
     for separator in (b"=", b":", b"|")
@@ -68,6 +72,7 @@ _CONFIG_NAME = re.compile(r"(?a)[A-Z][A-Z0-9]*_[A-Z0-9_]+|\w+[.-][\w.-]+|[a-z0-9
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*(?:-[ \t]+)?\Z")
 _REST_OF_LINE = re.compile(r"[ \t\"'`)\]},;.]*+(?:\r?\n|\Z|#|//)")
 _SHELL_REST = re.compile(r"(?a)(?:\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*+\"|[\w.!@#%^*+=:,/-])*+")
+_CLOSING_QUOTE = re.compile(r"\\*[\"']")
 _BARE_JSON_VALUE = re.compile(r"(?a)[^\s,}\])\\\"']+")
 _NUMBER = re.compile(r"(?a)-?\d[\d.eE+-]*")
 _BLOCK_SCALAR = re.compile(
@@ -148,8 +153,7 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
         found = reader.read(name)
         if found is not None:
             at = max(at, found.end)
-            if views.text[found.start : found.end] != PLACEHOLDER:
-                yield found
+            yield found
 
 
 class _FieldReader:
@@ -195,6 +199,8 @@ class _FieldReader:
             groups[group].decode("latin-1") for group in ("gap", "separator", "space")
         )
         self._value_at = match.end()
+        if self._part.startswith(PLACEHOLDER, self._value_at):
+            return None
         if self._name == "auth":
             return self._read_basic_auth()
         return self._reading()()
@@ -225,6 +231,8 @@ class _FieldReader:
         if opening is None:
             return None
         start = opening.end()
+        if self._part.startswith(PLACEHOLDER, start):
+            return None
         end = closing_quote(self._part, start, opening["quote"], len(opening["escape"]))
         if end < 0:
             end = self._line_end(start)
@@ -242,10 +250,12 @@ class _FieldReader:
             return None
         if QUOTE.match(part, at):
             return self._read_quoted(at)
-        quote = self._gap.strip(" \t]") or '"'
+        found_quote = _CLOSING_QUOTE.search(self._gap)
+        quote = '"' if found_quote is None else found_quote[0]
         if part[at] in "{[":
-            end = closing_bracket(part, at)
-            is_kept = _is_schema_text(part[at:end]) or part.startswith(PLACEHOLDER, at)
+            closed = closing_bracket(part, at)
+            end = closed if closed >= 0 else len(part)
+            is_kept = _is_schema_text(part[at:end])
             return None if is_kept else Replacement(at, end, quote + PLACEHOLDER + quote)
         run = _BARE_JSON_VALUE.match(part, at)
         if run is None:
@@ -304,10 +314,8 @@ class _FieldReader:
     def _read_literal(self) -> Replacement | None:
         """Read `cookies={'sid': '...'}`; a literal without a text in it holds no credential."""
         at = self._value_at
-        if self._part.startswith(PLACEHOLDER, at):
-            return self._read_bare(r"\s")
         end = closing_bracket(self._part, at)
-        if _LITERAL_WITH_TEXT.fullmatch(self._part, at, end) is None:
+        if end < 0 or _LITERAL_WITH_TEXT.fullmatch(self._part, at, end) is None:
             return None
         return Replacement(at + 1, end - 1)
 
@@ -321,9 +329,9 @@ class _FieldReader:
         return is_same or _CALL_BEFORE.search(self._before) is not None
 
     def _if_credential_like(self, found: Replacement | None) -> Replacement | None:
-        if found is None or self._part.startswith(PLACEHOLDER, found.start):
-            return found
-        return found if is_credential_like(self._part[found.start : found.end]) else None
+        if found is None or not is_credential_like(self._part[found.start : found.end]):
+            return None
+        return found
 
     def _stop_at_space_or_enclosing_quote(self) -> str:
         return rf"\s{self._before[-1:]}" if self._before.endswith(('"', "'", "`")) else r"\s"
@@ -391,13 +399,10 @@ class _FieldReader:
             return None
         if not is_cookie:
             return self._read_authorization(at, end)
-        is_set = self._part.find("=", at, end) >= 0 or self._part.startswith(PLACEHOLDER, at)
-        return Replacement(at, end) if is_set else None
+        return Replacement(at, end) if self._part.find("=", at, end) >= 0 else None
 
     def _read_authorization(self, at: int, end: int) -> Replacement | None:
         part = self._part
-        if part.startswith(PLACEHOLDER, at):
-            return Replacement(at, min(end, bare_value_end(part, at, r"\s")))
         scheme = _SCHEME.match(part, at, end)
         if scheme is None:
             value = part[at : min(end, at + 400)]

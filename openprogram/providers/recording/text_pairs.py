@@ -40,6 +40,7 @@ _NAME_GATES = tuple(
     for beginning in (rb"- name:[ \t]*+", rb"; name=")
 )
 
+_PLACEHOLDER_START = PLACEHOLDER.split()[0]
 _AFTER_NAME = re.compile(r"(?a)\\*[\"'`][ \t]*+,\s*+")
 _BEFORE_LISTED = re.compile(r"(?a)[\[({][\"'\\]?\s*(?:b|\\*)[\"'`]\Z")
 _BEFORE_ARGUMENT = re.compile(r"(?a)\w\(\s*[\"'`]\Z")
@@ -143,7 +144,7 @@ def _value(part: str, at: int, *, is_quoted: bool = False) -> Iterator[Replaceme
     else:
         end = bare_value_end(part, at, r"\s")
     value = part[at:end]
-    if value and value != PLACEHOLDER and not is_reference(value):
+    if value and not value.startswith(_PLACEHOLDER_START) and not is_reference(value):
         yield Replacement(at, end)
 
 

@@ -57,6 +57,7 @@ class OpenPart:
             line = line[end.end() :]
         if self._in_block_scalar:
             if line[:1] in " \t\r\n":
+                self._in_private_key = _leaves_private_key_open(line)
                 return True
             self._in_block_scalar = False
         self._lines_due = max(self._lines_due - 1, 0)
@@ -66,7 +67,7 @@ class OpenPart:
         )
 
     def _open_by(self, line: str) -> None:
-        self._in_private_key = "-----BEGIN" in line and _leaves_private_key_open(line)
+        self._in_private_key = _leaves_private_key_open(line)
         self._count_brackets(line)
         tail = line[-_LONGEST_LINE_END:]
         if _OPENS_NEXT_LINE.search(tail):
@@ -97,6 +98,8 @@ class OpenPart:
 
 
 def _leaves_private_key_open(line: str) -> bool:
+    if "-----BEGIN" not in line:
+        return False
     at = 0
     while begin := PRIVATE_KEY_BEGIN.search(line, at):
         end = PRIVATE_KEY_END.search(line, begin.end())

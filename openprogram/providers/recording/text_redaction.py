@@ -7,6 +7,7 @@ they name are judged: by every rule, by the JSON in them, and once more with the
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from openprogram.providers.recording.json_text import JsonScanner, may_be_json
@@ -17,9 +18,10 @@ from openprogram.providers.recording.text_rules import TextViews
 from openprogram.providers.recording.text_values import Replacement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _SHORT = 200
+_MOST_ROUNDS = 3
 _JSON_OPENING = re.compile(r"(?a)\{\s*+\"|\[\s*+[\[{\"]")
 _DATA_URL = re.compile(r"(?a)data:[\w/+.;=-]{0,100};base64,[A-Za-z0-9+/=\s]*+")
 
@@ -84,7 +86,7 @@ def find_replacements(text: str) -> list[Replacement]:
     if len(text) < _SHORT and not TRIGGER.search(text.lower()):
         return []
     if may_be_json(text):
-        return _find_in_json(text) if might_be_secret_json(text) else []
+        return _until_stable(text, _find_in_json) if might_be_secret_json(text) else []
     if text.startswith("data:") and _DATA_URL.fullmatch(text):
         return []
     found: list[Replacement] = []
@@ -112,16 +114,54 @@ def _shifted(replacements: list[Replacement], by: int) -> list[Replacement]:
     return [Replacement(start + by, end + by, new) for start, end, new in replacements]
 
 
-def find_in_part(part: str, layer: int = 0) -> list[Replacement]:
+def find_in_part(part: str) -> list[Replacement]:
     """Find what is to be replaced in one part of a text, as `text_parts` cuts it.
 
     Args:
         part: A line, or several that belong together.
-        layer: How many layers of escapes were undone.
 
     Returns:
         In rising order, without overlap.
     """
+    return _until_stable(part, _find_in_layer)
+
+
+def _until_stable(text: str, find: Callable[[str], list[Replacement]]) -> list[Replacement]:
+    """Find until the redacted text holds no secret; a placeholder may part what stood together."""
+    found = find(text)
+    for _ in range(_MOST_ROUNDS):
+        again = find(apply_replacements(text, found)) if found else []
+        if not again:
+            break
+        found = merged(found + _mapped_back(again, found))
+    return found
+
+
+def _mapped_back(later: list[Replacement], earlier: list[Replacement]) -> list[Replacement]:
+    """Map places of a text with `earlier` replaced to the text before; a placeholder is whole."""
+    starts: list[int] = []
+    shift = 0
+    for start, end, new in earlier:
+        starts.append(start + shift)
+        shift += len(new) - (end - start)
+
+    def original(offset: int, *, is_end: bool) -> int:
+        number = bisect_right(starts, offset - is_end) - 1
+        if number < 0:
+            return offset
+        start, end, new = earlier[number]
+        behind = offset - starts[number] - len(new)
+        if behind >= 0:
+            return end + behind
+        return end if is_end else start
+
+    return [
+        Replacement(original(start, is_end=False), original(end, is_end=True), new)
+        for start, end, new in later
+    ]
+
+
+def _find_in_layer(part: str, layer: int = 0) -> list[Replacement]:
     views = TextViews(part)
     found = [one for rule in RULES for one in rule.find_secrets(views)]
     found.extend(_find_in_embedded_json(part))
@@ -129,7 +169,7 @@ def find_in_part(part: str, layer: int = 0) -> list[Replacement]:
     if decoded is not None:
         found.extend(
             Replacement(decoded.raw_offset(start), decoded.raw_offset(end), new)
-            for start, end, new in find_in_part(decoded.text, layer + 1)
+            for start, end, new in _find_in_layer(decoded.text, layer + 1)
         )
     return merged(found) if len(found) > 1 else found
 
@@ -154,7 +194,7 @@ def merged(replacements: list[Replacement]) -> list[Replacement]:
     """
     result: list[Replacement] = []
     for one in sorted(replacements, key=lambda one: (one.start, -one.end)):
-        if result and one.start < result[-1].end:
+        if result and (one.start < result[-1].end or one.start == result[-1].start):
             last = result[-1]
             if one.end > last.end:
                 result[-1] = Replacement(last.start, one.end, last.text)

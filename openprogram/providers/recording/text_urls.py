@@ -11,7 +11,7 @@ from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_GATE = re.compile(rb":(?://|\\/\\/)[^\s/?#@]*[:@][^\n]*+")
+_GATE = re.compile(rb":(?://|\\/\\/)[^\s/@]*[:@][^\n]*+")
 _USERINFO = re.compile(
     r"(?a):(?P<slash>\\*/)(?P=slash)(?P<info>[^\s/?#\"'<>`\\]*)@"
     r"|:(?P<slash2>\\*/)(?P=slash2)(?P<odd>[^\s/:@\"'<>`\\]*:(?!\d{1,5}(?:[/?#\s]|\Z))"

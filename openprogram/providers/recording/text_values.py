@@ -85,7 +85,7 @@ def _quote_level(escape_count: int) -> int:
 
 
 def closing_bracket(text: str, at: int) -> int:
-    """Find the offset after the bracket that closes the one at `at`; the end when none does."""
+    """Find the offset after the bracket that closes the one at `at`; -1 when none does."""
     depth = 0
     for match in _BRACKET_OR_STRING.finditer(text, at):
         character = match[0]
@@ -95,7 +95,7 @@ def closing_bracket(text: str, at: int) -> int:
             depth -= 1
             if depth == 0:
                 return match.end()
-    return len(text)
+    return -1
 
 
 def trailing_length(run: str) -> int:
@@ -107,8 +107,7 @@ def trailing_length(run: str) -> int:
 def bare_value_end(text: str, at: int, stop: str) -> int:
     """Find where a value without quotes ends.
 
-    A placeholder is one piece of it, whatever the stop says of its space; so is a space behind a
-    backslash.
+    A space behind a backslash belongs to it.
 
     Args:
         text: The text.
@@ -118,10 +117,9 @@ def bare_value_end(text: str, at: int, stop: str) -> int:
     Returns:
         The offset after its last character, closing punctuation left out.
     """
-    start = at + len(PLACEHOLDER) if text.startswith(PLACEHOLDER, at) else at
-    match = _run_until(stop).match(text, start)
-    end = start if match is None else match.end()
-    return end - trailing_length(text[max(start, end - 16) : end])
+    match = _run_until(stop).match(text, at)
+    end = at if match is None else match.end()
+    return end - trailing_length(text[max(at, end - 16) : end])
 
 
 @lru_cache(maxsize=64)
