@@ -37,17 +37,20 @@ def watch(event, words):
         is_writing = bool((flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
         if name.startswith(home) or is_writing:
             seen.append(f"open {name}")
-    elif event in changes or event.startswith(("socket.", "tempfile.")):
+    elif event in changes or event.startswith(("socket.", "tempfile.", "_thread.")):
         seen.append(f"{event} {words!r}"[:200])
 
-start_thread = _thread.start_new_thread
+def watched(start):
+    def start_thread(*words, **options):
+        seen.append(f"_thread. {words!r}"[:200])
+        return start(*words, **options)
+    return start_thread
 
-def start_new_thread(*words):
-    seen.append(f"thread {words!r}"[:200])
-    return start_thread(*words)
-
-# There is no audit event for it everywhere.
-_thread.start_new_thread = threading._start_new_thread = start_new_thread
+# Not every version of Python has an audit event for it.
+for holder in (_thread, threading):
+    for name in ("start_new_thread", "_start_new_thread", "_start_joinable_thread"):
+        if hasattr(holder, name):
+            setattr(holder, name, watched(getattr(holder, name)))
 before = dict(os.environ)
 sys.addaudithook(watch)
 """
@@ -149,7 +152,7 @@ def test_only_what_needs_the_sdk_is_left_out(name: str) -> None:
         ("open(os.devnull).close()", None),
         ("import socket; socket.socket().close()", "socket."),
         ("import subprocess; subprocess.run(['true'])", "subprocess.Popen"),
-        ("threading.Thread(target=len, args=('',)).start()", "thread"),
+        ("threading.Thread(target=len, args=('',)).start()", "_thread."),
         ("os.environ['X'] = '1'", "os.putenv"),
     ],
 )
