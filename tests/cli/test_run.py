@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fresh_interpreter import run_fresh
 from openprogram.testing import (
     Answer,
     HttpError,
@@ -238,6 +239,21 @@ def test_a_missing_key_is_one_line(run_process: RunCli, state_dir: Path) -> None
             "error: no credential for provider 'anthropic'; set ANTHROPIC_API_KEY\n"
         )
     assert not state_dir.exists()
+
+
+def test_a_missing_sdk_is_one_line_that_says_how_to_get_it() -> None:
+    code = """
+        import sys
+        from openprogram.__main__ import main
+        sys.modules["anthropic"] = None
+        sys.exit(main(["run", "hi", "--provider", "anthropic"]))
+    """
+    done = run_fresh(code, ANTHROPIC_API_KEY="k")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: anthropic-messages: the SDK is not installed; "
+        "run pip install 'openprogram[anthropic]'\n"
+    )
 
 
 @pytest.mark.parametrize(
