@@ -127,7 +127,7 @@ def inspect_recording(path: Path) -> RecordingInspection:
     fault: RecordingFileError | None = None
     try:
         size_bytes = os.fstat(fd).st_size
-        for row in reader.rows(include_deltas=False):
+        for row in reader.rows(include_events=False):
             builder.add(row)
     except RecordingFileError as error:
         fault = error

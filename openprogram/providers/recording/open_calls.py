@@ -31,6 +31,7 @@ class OpenCall:
     __slots__ = (
         "_delta_head",
         "_delta_tail",
+        "_prefix",
         "call_index",
         "checker",
         "end_offset",
@@ -49,13 +50,14 @@ class OpenCall:
         self.event_count = 0
         """How many events it has so far."""
         self.last_line_number = line_number
-        """Of its last delta that was passed over; no more than `line_number` without one."""
+        """Of its last event that was passed over; `line_number` when none was."""
         self.end_offset = 0
-        """Just behind that delta, in bytes."""
+        """Just behind that event, in bytes."""
         self.is_begun_before = is_begun_before
         """Whether its request, and perhaps some events, were not read."""
         self.start = b'{"type":"event","call_index":%d,' % call_index
         """How the row of an event begins, as writers lay it out."""
+        self._prefix = self.start + b'"event_index":%d,"event":'
         self.checker = None if is_begun_before else DerivationChecker()
         """Judges its stubs; None as long as the snapshot that they rest on was not read."""
         self._delta_head = b""
@@ -94,7 +96,7 @@ class OpenCall:
         head = _DELTA_HEAD.match(line, len(prefix)) if line.startswith(prefix) else None
         text = None if head is None else _STRING.match(line, head.end())
         if head is not None and text is not None:
-            self._delta_head = self.start + b'"event_index":%d,"event":' + head[0]
+            self._delta_head = self._prefix + head[0]
             self._delta_tail = line[text.end() :]
 
     def event_prefix(self) -> bytes:
@@ -103,7 +105,7 @@ class OpenCall:
         Returns:
             The bytes, as writers lay them out.
         """
-        return self.start + b'"event_index":%d,"event":' % self.event_count
+        return self._prefix % self.event_count
 
     def forget_delta(self) -> None:
         """Let no row pass by its form alone, because another kind of event came."""

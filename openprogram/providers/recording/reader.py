@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from openprogram.errors import RecordingFileError, quoted
 from openprogram.providers import file_safety
 from openprogram.providers.recording.format import RowError, is_blank
 from openprogram.providers.recording.lines import LineBatches
-from openprogram.providers.recording.row_checker import CheckedRow as CheckedRow
 from openprogram.providers.recording.row_checker import RowChecker
 
 if TYPE_CHECKING:
@@ -22,6 +23,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from openprogram.providers.recording.open_calls import OpenCall
+    from openprogram.providers.recording.row_checker import Taken
+
+
+class CheckedRow(msgspec.Struct, frozen=True, gc=False):
+    """One sound row, and where it is."""
+
+    kind: str
+    """`header`, `request`, `event` or `call_end`."""
+    line_number: int
+    """The physical line, from 1; counted from where the reading began."""
+    offset: int
+    """Where its first byte is, in bytes."""
+    length: int
+    """Its size in bytes, LF included."""
+    call_index: int | None = None
+    """The call it belongs to; None for the header."""
+    event_index: int | None = None
+    """Of an event: its place in the call, from 0. Of a call_end: how many events the call has."""
+    value: Any = None
+    """Of a header or request: the whole row. Of a `done` or `error` event: the typed event. Of a
+    call_end: the outcome. None for any other event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +88,7 @@ def validate_recording(path: Path) -> None:
     """
     fd = file_safety.open_recording_for_reading(path, require_private=False)
     try:
-        for _ in RowReader(fd, path).rows(include_deltas=False):
+        for _ in RowReader(fd, path).rows(include_events=False):
             pass
     finally:
         os.close(fd)
@@ -118,12 +140,12 @@ class RowReader:
         """The calls that have no end so far, by index."""
         return self._checker.open_calls
 
-    def rows(self, *, include_deltas: bool = True) -> Iterator[CheckedRow]:
+    def rows(self, *, include_events: bool = True) -> Iterator[CheckedRow]:
         """Hand out the rows; to be called once.
 
         Args:
-            include_deltas: Hand out every row. Otherwise a delta in the form of the one before,
-                which most rows are, is checked and counted in `open_calls`, but not handed out.
+            include_events: Hand out every event. Otherwise those that are neither `done` nor
+                `error` are checked, and counted in `open_calls`, but not handed out.
 
         Yields:
             The rows in the order of the file.
@@ -131,7 +153,7 @@ class RowReader:
         Raises:
             RecordingFileError: A row is not sound, or a call has no end.
         """
-        yield from self._whole_rows(include_deltas=include_deltas)
+        yield from self._whole_rows(include_events=include_events)
         self._require_some_row()
         if not is_blank(self._rest):
             reason = "the last row was not written to its end: it has no LF"
@@ -153,7 +175,7 @@ class RowReader:
         Raises:
             RecordingFileError: A row is not sound.
         """
-        for _ in self._whole_rows(include_deltas=False):
+        for _ in self._whole_rows(include_events=False):
             pass
         self._require_some_row()
         return Survey(
@@ -164,38 +186,48 @@ class RowReader:
             format_version=self._checker.format_version,
         )
 
-    def _whole_rows(self, *, include_deltas: bool) -> Iterator[CheckedRow]:
+    def _whole_rows(self, *, include_events: bool) -> Iterator[CheckedRow]:
         try:
             batches = LineBatches(self._fd, self._end, os.fstat(self._fd).st_size)
             for lines in batches:
-                yield from self._check(lines, include_deltas=include_deltas)
+                yield from self._check(lines, include_events=include_events)
         except OSError as error:
             reason = f"cannot be read: {quoted(error.strerror)}"
             raise RecordingFileError(self._path, "unreadable", reason) from error
         self._rest = batches.rest
 
-    def _check(self, lines: list[bytes], *, include_deltas: bool) -> Iterator[CheckedRow]:
-        check, take_delta = self._checker.check, self._checker.take_delta
+    def _check(self, lines: list[bytes], *, include_events: bool) -> Iterator[CheckedRow]:
+        checker, take_delta = self._checker, self._checker.take_delta
         line_number, offset = self._line_number, self._end
         for line in lines:
             line_number += 1
-            if not include_deltas:
-                call = take_delta(line)
-                if call is not None:
-                    offset += len(line) + 1
-                    call.last_line_number, call.end_offset = line_number, offset
+            start, offset = offset, offset + len(line) + 1
+            call = take_delta(line)
+            if call is None:
+                taken = self._checked(line, line_number)
+                if taken is None:
                     continue
-            try:
-                row = check(line, line_number, offset)
-            except RowError as error:
-                place = None if self._is_appended else line_number
-                raise RecordingFileError(
-                    self._path, error.code, error.reason, place, error.call_index
-                ) from None
-            offset += len(line) + 1
-            if row is not None:
-                yield row
+                kind, call_index, event_index, value = taken
+                call = checker.last if kind == "event" else None
+            else:
+                kind, call_index, event_index = "event", call.call_index, call.event_count - 1
+                value = None
+            if call is not None and value is None and not include_events:
+                call.last_line_number, call.end_offset = line_number, offset
+                continue
+            yield CheckedRow(
+                kind, line_number, start, offset - start, call_index, event_index, value
+            )
         self._line_number, self._end = line_number, offset
+
+    def _checked(self, line: bytes, line_number: int) -> Taken | None:
+        try:
+            return self._checker.check(line, line_number)
+        except RowError as error:
+            place = None if self._is_appended else line_number
+            raise RecordingFileError(
+                self._path, error.code, error.reason, place, error.call_index
+            ) from None
 
     def _require_some_row(self) -> None:
         has_header = self._is_appended or self._checker.format_version is not None

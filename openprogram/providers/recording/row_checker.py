@@ -22,6 +22,8 @@ from openprogram.providers.recording.snapshots import DERIVED_KEY, DerivationChe
 from openprogram.providers.recording.strict_events import event_type, ordinary_event_decoder
 
 Json: TypeAlias = dict[str, Any]
+Taken: TypeAlias = tuple[str, int | None, int | None, Any]
+"""Kind, call_index, event_index and value of a row, as `reader.CheckedRow` has them."""
 
 _EVENT_START = b'{"type":"event","call_index":'
 _LONGEST_INDEX_DIGITS = 10
@@ -31,26 +33,6 @@ _TERMINAL_TYPES = (t.EventDone, t.EventError)
 _PLACE = re.compile(r"at `([^`]*)`")
 _SAFE_RULES = ("Expected `", "Object missing required field `")
 _SHOWN_CHARACTERS = 160
-
-
-class CheckedRow(msgspec.Struct, frozen=True, gc=False):
-    """One sound row, and where it is."""
-
-    kind: str
-    """`header`, `request`, `event` or `call_end`."""
-    line_number: int
-    """The physical line, from 1; counted from where the reading began."""
-    offset: int
-    """Where its first byte is, in bytes."""
-    length: int
-    """Its size in bytes, LF included."""
-    call_index: int | None = None
-    """The call it belongs to; None for the header."""
-    event_index: int | None = None
-    """Of an event: its place in the call, from 0. Of a call_end: how many events the call has."""
-    value: Any = None
-    """Of a header or request: the whole row. Of a `done` or `error` event: the typed event. Of a
-    call_end: the outcome. None for any other event."""
 
 
 class RowChecker:
@@ -73,30 +55,8 @@ class RowChecker:
         self._ended_before: set[int] = set()
         self._may_begin = is_appended
         self._set_version(rules.RECORDING_FORMAT_VERSION)
-        self._last: OpenCall | None = None
-
-    def check(self, line: bytes, line_number: int, offset: int) -> CheckedRow | None:
-        """Take the next line.
-
-        Args:
-            line: The line without its LF.
-            line_number: The physical line, from 1.
-            offset: Where it begins, in bytes.
-
-        Returns:
-            The row; None for a blank line.
-
-        Raises:
-            RowError: The line is no row that may stand here.
-        """
-        call = self.take_delta(line)
-        if call is not None:
-            index = call.event_count - 1
-            return CheckedRow("event", line_number, offset, len(line) + 1, call.call_index, index)
-        if not line or rules.is_blank(line):
-            return None
-        kind, call_index, event_index, value = self._check_other(line, line_number)
-        return CheckedRow(kind, line_number, offset, len(line) + 1, call_index, event_index, value)
+        self.last: OpenCall | None = None
+        """The call that had the last event, as long as it is open."""
 
     def take_delta(self, line: bytes) -> OpenCall | None:
         """Take the next line if it is what most lines are: one more delta of the form of the last.
@@ -107,38 +67,46 @@ class RowChecker:
         Returns:
             The call that it belongs to; None when the line has to be checked.
         """
-        call = self._last
+        call = self.last
         if call is None or not call.is_next_delta(line):
             return None
         call.event_count += 1
         return call
 
-    def _check_other(
-        self, line: bytes, line_number: int
-    ) -> tuple[str, int | None, int | None, Any]:
-        if rules.is_too_deep(line):
-            return self._judge(rules.decode_row(line), line_number)
-        if line.startswith(_EVENT_START):
-            taken = self._next_event(line)
-            if taken is not None:
-                return taken
-        row = take_ordinary(line, self._decode_event) or rules.decode_row(line)
-        return self._judge(row, line_number)
+    def check(self, line: bytes, line_number: int) -> Taken | None:
+        """Take the next line, which `take_delta` did not take.
 
-    def _next_event(self, line: bytes) -> tuple[str, int, int, Any] | None:
+        Args:
+            line: The line without its LF.
+            line_number: The physical line, from 1.
+
+        Returns:
+            What it is; None for a blank line.
+
+        Raises:
+            RowError: The line is no row that may stand here.
+        """
+        taken = self._next_event(line)
+        if taken is not None:
+            return taken
+        if rules.is_blank(line):
+            return None
+        row = None if rules.is_too_deep(line) else take_ordinary(line, self._decode_event)
+        return self._judge(row or rules.decode_row(line), line_number)
+
+    def _next_event(self, line: bytes) -> Taken | None:
         """Take the next event of an open call, unless it is not ordinary."""
-        digits = line[len(_EVENT_START) : line.find(b",", len(_EVENT_START))]
-        if len(digits) > _LONGEST_INDEX_DIGITS or not digits.isdigit():
-            return None
-        call = self.open_calls.get(int(digits))
-        if call is None:
-            return None
-        if call.is_next_delta(line):
-            self._last = call
-            call.event_count += 1
-            return ("event", call.call_index, call.event_count - 1, None)
+        call = self.last
+        if call is None or not line.startswith(call.start):
+            call = self._call_named_in(line)
+            if call is None:
+                return None
+            if call.is_next_delta(line):
+                self.last = call
+                call.event_count += 1
+                return ("event", call.call_index, call.event_count - 1, None)
         prefix = call.event_prefix()
-        if not line.startswith(prefix) or line[-1] != _CLOSING_BRACE:
+        if not line.startswith(prefix) or line[-1] != _CLOSING_BRACE or rules.is_too_deep(line):
             return None
         try:
             event = self._decode_event(line[len(prefix) : -1])
@@ -146,7 +114,16 @@ class RowChecker:
             return None
         return self._take_event(call, event, getattr(event, DERIVED_KEY, None), line)
 
-    def _judge(self, row: Json, line_number: int) -> tuple[str, int | None, int | None, Any]:
+    def _call_named_in(self, line: bytes) -> OpenCall | None:
+        """Find the open call that the row of an event names, as writers lay it out."""
+        if not line.startswith(_EVENT_START):
+            return None
+        digits = line[len(_EVENT_START) : line.find(b",", len(_EVENT_START))]
+        if len(digits) > _LONGEST_INDEX_DIGITS or not digits.isdigit():
+            return None
+        return self.open_calls.get(int(digits))
+
+    def _judge(self, row: Json, line_number: int) -> Taken:
         if not self._may_begin:
             self._take_header(row)
             return ("header", None, None, row)
@@ -196,7 +173,7 @@ class RowChecker:
         self.open_calls[call_index] = OpenCall(call_index, line_number, is_begun_before=False)
         return call_index
 
-    def _take_event_row(self, row: Json) -> tuple[str, int, int, Any]:
+    def _take_event_row(self, row: Json) -> Taken:
         call = self._call_of(row, "call_ended", "an event follows the end of its call")
         event_index = row.get("event_index")
         if call.checker is None and not call.event_count and _is_index(event_index):
@@ -218,9 +195,7 @@ class RowChecker:
             raise RowError("invalid_event", reason, call_index=call.call_index) from None
         return self._take_event(call, event, is_derived, b"")
 
-    def _take_event(
-        self, call: OpenCall, event: Any, is_derived: object, line: bytes
-    ) -> tuple[str, int, int, Any]:
+    def _take_event(self, call: OpenCall, event: Any, is_derived: object, line: bytes) -> Taken:
         """Take a typed event; its index was found right."""
         if call.checker is None and is_derived is not True and hasattr(event, "partial"):
             call.checker = DerivationChecker()
@@ -236,11 +211,11 @@ class RowChecker:
             call.forget_delta()
         index = call.event_count
         call.event_count = index + 1
-        self._last = call
-        value = event if isinstance(event, _TERMINAL_TYPES) else None
+        self.last = call
+        value = _as_plain(event) if isinstance(event, _TERMINAL_TYPES) else None
         return ("event", call.call_index, index, value)
 
-    def _take_call_end(self, row: Json) -> tuple[str, int, int, str]:
+    def _take_call_end(self, row: Json) -> Taken:
         call = self._call_of(row, "duplicate_call_end", "the call has an end already")
         count = row.get("event_count")
         if not _is_index(count) or (count != call.event_count and not call.is_begun_before):
@@ -254,7 +229,7 @@ class RowChecker:
             reason = f"an outcome is one of {', '.join(rules.OUTCOMES)}"
             raise RowError("bad_outcome", reason, call_index=call.call_index)
         del self.open_calls[call.call_index]
-        self._last = None
+        self.last = None
         if call.is_begun_before:
             self._ended_before.add(call.call_index)
         return ("call_end", call.call_index, count, outcome)
@@ -272,6 +247,12 @@ class RowChecker:
             raise RowError(code_if_ended, reason_if_ended, call_index=call_index)
         call = self.open_calls[call_index] = OpenCall(call_index, 0, is_begun_before=True)
         return call
+
+
+def _as_plain(event: t.EventDone | t.EventError) -> t.EventDone | t.EventError:
+    """Make an event, perhaps of a strict twin type, one of what everybody knows."""
+    kind = t.EventDone if isinstance(event, t.EventDone) else t.EventError
+    return t.from_wire(kind, t.to_wire(event))
 
 
 def _is_index(value: object) -> TypeGuard[int]:

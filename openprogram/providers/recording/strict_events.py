@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from openprogram.providers import types as t
-from openprogram.providers.events import TERMINAL_EVENT_TYPES
 from openprogram.providers.recording.snapshots import DERIVED_KEY
 
 if TYPE_CHECKING:
@@ -35,23 +34,14 @@ def ordinary_event_decoder(format_version: int) -> Callable[[bytes], RecordedEve
 
     Returns:
         A function from one JSON text to a typed event, which has an attribute `partial_derived`
-        when it has a `partial`; `done` and `error` are exactly of the types in `types`. It raises a
-        `ValueError` or a `RecursionError` for anything that is not ordinary.
+        when it has a `partial`. It raises a `ValueError` or a `RecursionError` for anything that
+        is not ordinary.
     """
     known = cast("tuple[type[msgspec.Struct], ...]", typing.get_args(t.AssistantMessageEvent))
     structs = known if format_version == 1 else (*known, *_VERSION_2_ONLY)
     union = functools.reduce(lambda one, other: one | other, map(_strict, structs))
-    decode_strictly: Callable[[bytes], RecordedEvent] = msgspec.json.Decoder(union).decode
-    decode_terminal: Callable[[bytes], RecordedEvent] = msgspec.json.Decoder(
-        t.EventDone | t.EventError
-    ).decode
-
-    def decode(text: bytes) -> RecordedEvent:
-        event = decode_strictly(text)
-        # These alone are handed on, so they are made again as what everybody knows.
-        return decode_terminal(text) if event.type in TERMINAL_EVENT_TYPES else event
-
-    return decode
+    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(union)
+    return decoder.decode
 
 
 @functools.cache
