@@ -33,6 +33,8 @@ class Key:
     """How the keys are written; made from `keys` when empty."""
     hint_cap: str = ""
     """How they are written in the footer; the first of `caps` when empty."""
+    always: bool = False
+    """Whether it acts even while a dialog is open or a field has the focus."""
     writes: bool = False
     """Whether it changes something on disk: gone with `--read-only`."""
 
@@ -44,7 +46,12 @@ class Key:
     def binding(self) -> Binding:
         """Make Textual's binding."""
         return Binding(
-            self.keys, self.action, self.hint or self.help, id=self.id, tooltip=self.help
+            self.keys,
+            self.action,
+            self.hint or self.help,
+            id=self.id,
+            tooltip=self.help,
+            priority=self.always,
         )
 
 
@@ -70,7 +77,7 @@ APP_KEYS = (
     Key(id="app.refresh", keys="ctrl+l,f5", action="reload", hint="", cap="^l",
         help="Read everything again and draw it anew"),
     Key(id="app.quit", keys="ctrl+q,ctrl+c", action="leave", hint="", cap="^q ^c",
-        help="Leave from anywhere"),
+        always=True, help="Leave from anywhere"),
 )  # fmt: skip
 
 LIST_KEYS = (

@@ -16,6 +16,7 @@ from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Span
 from openprogram_recordings_tui.presentation.recordings import name_of
 from openprogram_recordings_tui.widgets.bars import Bar
+from openprogram_recordings_tui.widgets.fields import PRINTABLE_ASCII
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -124,7 +125,12 @@ class DeleteDialog(Dialog):
 
     def field(self) -> Input:
         """Take the ID."""
-        return Input(id="confirmation", placeholder="the full ID", select_on_focus=False)
+        return Input(
+            id="confirmation",
+            placeholder="the full ID",
+            restrict=PRINTABLE_ASCII,
+            select_on_focus=False,
+        )
 
     def agree_button(self) -> Button:
         """Off until the ID fits."""
@@ -166,7 +172,11 @@ class RecordDialog(Dialog):
     def field(self) -> Input:
         """Take the name."""
         return Input(
-            id="name", placeholder="letters, digits, . _ -", max_length=64, select_on_focus=False
+            id="name",
+            placeholder="letters, digits, . _ -",
+            max_length=64,
+            restrict=PRINTABLE_ASCII,
+            select_on_focus=False,
         )
 
     def agree_button(self) -> Button:

@@ -28,6 +28,7 @@ from openprogram_recordings_tui.presentation.lines import (
 from openprogram_recordings_tui.presentation.recordings import RecordingLines, matching, preview
 from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.widgets.bars import Bar, MakeLine, TabBar
+from openprogram_recordings_tui.widgets.fields import HARMLESS
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ class HomeScreen(BaseScreen):
         self._tapes = VirtualLines(FixedLines(_TAPES), id="tapes", has_cursor=False)
         self._preview = VirtualLines(id="preview", has_cursor=False)
         self._preview.can_focus = False
-        self._filter = Input(id="filter", placeholder="words in ID, model, provider, state")
+        self._filter = Input(
+            id="filter", placeholder="words in ID, model, provider, state", restrict=HARMLESS
+        )
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
