@@ -199,19 +199,37 @@ def test_a_model_that_wants_too_many_turns_is_stopped(replay: Replay) -> None:
     )
 
 
-def test_the_options_reach_model_and_tools_and_a_cut_answer_is_said_to_be_one(
+def test_an_answer_that_was_cut_is_said_to_be_one(
+    replay: Replay, live: Live, state_dir: Path
+) -> None:
+    rows = _rows(live.recording)
+    last = rows[-2]["event"]
+    last["reason"] = last["message"]["stop_reason"] = "length"
+    path = state_dir / "recordings" / "first.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert _parts(replay()) == (
+        0,
+        _ANSWER,
+        "warning: the answer was cut: it reached the model's limit\n",
+    )
+
+
+def test_the_options_reach_model_and_tools_and_a_refusal_is_one_line_in_the_vendors_words(
     run_process: RunCli, tmp_path: Path, state_dir: Path
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "notes.txt").write_text("of the other root")
-    cut = Answer(parts=[Text("They say \x1b[31m")], stop_reason="max_tokens")
-    with LoopbackVendor([_TASK[0], cut]) as vendor:
+    refusal = HttpError(status=401, kind="authentication_error", message="bad \x1b[2J key")
+    with LoopbackVendor([_TASK[0], refusal]) as vendor:
         options = ("--root", str(other), "--system", "be brief", "--model", "some-model")
         ended = run_process(*_WORDS, *options, env=_of(vendor))
         first, second = vendor.requests
-    assert (ended.exit_code, ended.out) == (0, "Reading.\nThey say \\x1b[31m\n")
-    assert ended.err == "warning: the answer was cut: it reached the model's limit\n"
+    assert _parts(ended) == (
+        1,
+        "Reading.\n",
+        "error: 'anthropic': the request failed (auth): 'bad \\x1b[2J key'\n",
+    )
     assert first.body["model"] == "some-model"
     assert first.body["system"][0]["text"] == "be brief"
     (result,) = second.body["messages"][2]["content"]
@@ -219,16 +237,11 @@ def test_the_options_reach_model_and_tools_and_a_cut_answer_is_said_to_be_one(
     assert not state_dir.exists()
 
 
-def test_a_refusal_of_the_vendor_is_one_line_in_its_words(run_process: RunCli) -> None:
-    refusal = HttpError(status=401, kind="authentication_error", message="bad \x1b[2J key")
-    with LoopbackVendor([refusal]) as vendor:
-        ended = run_process(*_WORDS, "--system", "", env=_of(vendor))
-        assert "system" not in vendor.requests[0].body
-    assert _parts(ended) == (
-        1,
-        "",
-        "error: 'anthropic': the request failed (auth): 'bad \\x1b[2J key'\n",
-    )
+def test_an_empty_system_prompt_is_none(replay: Replay) -> None:
+    ended = replay("--system", "")
+    assert ended.exit_code == 1
+    assert "field context.system_prompt:\n" in ended.err
+    assert "  incoming  None\n" in ended.err
 
 
 def test_a_missing_key_is_one_line(run_process: RunCli, state_dir: Path) -> None:
