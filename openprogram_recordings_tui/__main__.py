@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     reason = reason_to_refuse(os.environ)
     if reason is not None:
         _say(f"openprogram recordings tui: {reason}; here is the plain table")
-        _print_table()
+        _print_table_if_read()
         return _REFUSED
     return _run(words)
 
@@ -112,6 +112,16 @@ def _report_named(report_id: str) -> MismatchReport:
     return read_mismatch_report(report_id)
 
 
+def _print_table_if_read() -> None:
+    """Write the table; that nobody reads it to its end is no failure."""
+    try:
+        _print_table()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still buffered would be written at exit, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _print_table() -> None:
     """Write the table of recordings without any drawing."""
     # late: only a refusal needs it here
@@ -126,6 +136,9 @@ def _print_table() -> None:
         lines = RecordingLines(list_recordings(), utc_now())
     except (OSError, OpenProgramError) as error:
         _say(f"openprogram recordings tui: {error}")
+        return
+    if not lines.line_count:
+        sys.stdout.write("no recordings\n")
         return
     width = _PLAIN_COLUMNS + max((width_of(name_of(s)) for s in lines.summaries), default=0)
     heading = lines.heading(width)

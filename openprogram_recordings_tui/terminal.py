@@ -19,9 +19,9 @@ _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 RESTORE_SEQUENCE = (
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
-    "\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[0m"
+    "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[<u\x1b[?1049l\x1b[?7h\x1b[?25h\x1b[0m"
 )
-"""Ends mouse, paste, focus and key reports, shows the main screen and the cursor again."""
+"""Ends mouse, paste, focus, size and key reports; brings back main screen, wrapping and cursor."""
 
 
 def reason_to_refuse(environment: Mapping[str, str]) -> str | None:

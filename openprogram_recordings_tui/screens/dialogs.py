@@ -13,13 +13,13 @@ from textual.widgets import Button, Input
 from openprogram_recordings_tui.bindings import DIALOG_KEYS, bindings_of
 from openprogram_recordings_tui.cells import wrap
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Span
+from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Span, cells_of
 from openprogram_recordings_tui.presentation.recordings import name_of
-from openprogram_recordings_tui.widgets.bars import Bar
+from openprogram_recordings_tui.widgets.bars import Bar, TextBlock
 from openprogram_recordings_tui.widgets.fields import PRINTABLE_ASCII
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from textual import events
     from textual.app import ComposeResult
@@ -27,13 +27,9 @@ if TYPE_CHECKING:
 
     from openprogram.providers.management import RecordingSummary
 
-_TEXT_CELLS = 62
+_PARAGRAPH_LINES = 8
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _AT_NEXT_START = "It takes effect at the next start of the agent or worker."
-
-
-def _lines(lines: Iterable[Line]) -> list[Bar]:
-    return [Bar(lambda _, line=line: line) for line in lines]
 
 
 class Dialog(ModalScreen[str | None]):
@@ -44,8 +40,8 @@ class Dialog(ModalScreen[str | None]):
     title_text: str = ""
     """What the box is about."""
 
-    def body(self) -> Sequence[Line]:
-        """Say what happens and what stays."""
+    def body(self) -> Sequence[Span]:
+        """Say what happens and what stays, a paragraph each."""
         return ()
 
     def field(self) -> Input | None:
@@ -59,7 +55,7 @@ class Dialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Lay the box out."""
         with Vertical(id="dialog"):
-            yield from _lines([(Span(self.title_text, "title"),), EMPTY_LINE, *self.body()])
+            yield TextBlock(self._words, id="words")
             field = self.field()
             if field is not None:
                 yield field
@@ -70,11 +66,19 @@ class Dialog(ModalScreen[str | None]):
                 if agree is not None:
                     yield agree
 
-    def _hint(self, _: int) -> Line:
+    def _words(self, width: int) -> Sequence[Line]:
+        lines: list[Line] = [(Span(self.title_text, "title"),), EMPTY_LINE]
+        for span in self.body():
+            wrapped = wrap(span.text, max(width, 1), limit_lines=_PARAGRAPH_LINES)
+            lines += [(Span(text, span.role),) for text in wrapped]
+        return lines
+
+    def _hint(self, width: int) -> Line:
         closing = (Span("esc", "key_cap"), Span(" means no", "dim"))
-        if self.agree_button() is None:
-            return ()
-        return (Span("tab", "key_cap"), Span(" goes round  ", "dim"), *closing)
+        whole = (Span("tab", "key_cap"), Span(" goes round  ", "dim"), *closing)
+        if self.agree_button() is None or cells_of(closing) > width:
+            return EMPTY_LINE
+        return whole if cells_of(whole) <= width else closing
 
     def on_mount(self) -> None:
         """Begin on the safe side."""
@@ -108,7 +112,7 @@ class DeleteDialog(Dialog):
         self._id = name_of(summary)
         self._summary = summary
 
-    def body(self) -> Sequence[Line]:
+    def body(self) -> Sequence[Span]:
         """Name what would go."""
         summary = self._summary
         facts = (
@@ -116,11 +120,11 @@ class DeleteDialog(Dialog):
             f"{figures.plural(summary.event_count, 'event')} · {figures.size(summary.size_bytes)}"
         )
         return (
-            (Span(self._id, "strong"),),
-            (Span(facts, "dim"),),
-            EMPTY_LINE,
-            (Span("It is gone for good: there is no trash. Nothing else is touched."),),
-            (Span("Type its full ID to delete it:"),),
+            Span(self._id, "strong"),
+            Span(facts, "dim"),
+            Span(""),
+            Span("It is gone for good: there is no trash. Nothing else is touched."),
+            Span("Type its full ID to delete it:"),
         )
 
     def field(self) -> Input:
@@ -145,7 +149,10 @@ class DeleteDialog(Dialog):
     def submitted(self, message: Input.Submitted) -> None:
         """Enter goes on to the button; it does not delete."""
         if message.value == self._id:
-            self.query_one("#agree", Button).focus()
+            agree = self.query_one("#agree", Button)
+            # Keys may come faster than the news that the ID is complete.
+            agree.disabled = False
+            agree.focus()
 
     @on(Button.Pressed, "#agree")
     def agreed(self) -> None:
@@ -159,14 +166,14 @@ class RecordDialog(Dialog):
 
     title_text = "Record from the next start on"
 
-    def body(self) -> Sequence[Line]:
+    def body(self) -> Sequence[Span]:
         """Say what is made and changed."""
         return (
-            (Span("A new recording is made now, and provider calls go into it."),),
-            (Span("Credentials are removed before writing; private content is not.", "warning"),),
-            (Span(_AT_NEXT_START, "dim"),),
-            EMPTY_LINE,
-            (Span("Name, or nothing for the time and a random ending:"),),
+            Span("A new recording is made now, and provider calls go into it."),
+            Span("Credentials are removed before writing; private content is not.", "warning"),
+            Span(_AT_NEXT_START, "dim"),
+            Span(""),
+            Span("Name, or nothing for the time and a random ending:"),
         )
 
     def field(self) -> Input:
@@ -208,14 +215,14 @@ class ReplayDialog(Dialog):
         super().__init__()
         self._name = name_of(summary)
 
-    def body(self) -> Sequence[Line]:
+    def body(self) -> Sequence[Span]:
         """Say what is checked and changed."""
         return (
-            (Span(self._name, "strong"),),
-            EMPTY_LINE,
-            (Span("The file is checked strictly first; if it is not sound nothing is set."),),
-            (Span("Then provider calls are answered from it, and nothing goes live."),),
-            (Span(_AT_NEXT_START, "dim"),),
+            Span(self._name, "strong"),
+            Span(""),
+            Span("The file is checked strictly first; if it is not sound nothing is set."),
+            Span("Then provider calls are answered from it, and nothing goes live."),
+            Span(_AT_NEXT_START, "dim"),
         )
 
     def agree_button(self) -> Button:
@@ -234,10 +241,9 @@ class NoticeDialog(Dialog):
     def __init__(self, title: str, words: str, *, is_bad: bool) -> None:
         super().__init__()
         self.title_text = title
-        self._words = words
+        self._said = words
         self._is_bad = is_bad
 
-    def body(self) -> Sequence[Line]:
-        """Give the words, wrapped."""
-        wrapped = wrap(self._words, _TEXT_CELLS, limit_lines=8)
-        return [(Span(text, "bad" if self._is_bad else "text"),) for text in wrapped]
+    def body(self) -> Sequence[Span]:
+        """Give the words."""
+        return (Span(self._said, "bad" if self._is_bad else "text"),)

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual import events
+    from textual.geometry import Size
     from textual.strip import Strip
 
     from openprogram_recordings_tui.presentation.chrome import Tab
 
 MakeLine: TypeAlias = Callable[[int], Line]
 """Gives a line for a width in cells."""
+MakeLines: TypeAlias = "Callable[[int], Sequence[Line]]"
+"""Gives some."""
 
 
 def _empty(_: int) -> Line:
@@ -65,6 +68,43 @@ class Bar(Widget):
         """
         width = self.size.width
         line = self._make(width) if y == 0 else EMPTY_LINE
+        return strip_of(line, width, palette_of(self.app.theme), self.rich_style)
+
+
+class TextBlock(Widget):
+    """Lines that are made for the width there is, as many as it takes."""
+
+    app = getters.app(any_app)
+
+    def __init__(self, make: MakeLines, *, id: str | None = None) -> None:  # noqa: A002 - as above
+        super().__init__(id=id)
+        self._make = make
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's signature
+        """Say how many lines there are.
+
+        Args:
+            container: Not used.
+            viewport: Not used.
+            width: In cells.
+
+        Returns:
+            The height in lines.
+        """
+        return len(self._make(width))
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line.
+
+        Args:
+            y: From the top of the widget.
+
+        Returns:
+            The strip.
+        """
+        width = self.size.width
+        lines = self._make(width)
+        line = lines[y] if y < len(lines) else EMPTY_LINE
         return strip_of(line, width, palette_of(self.app.theme), self.rich_style)
 
 
