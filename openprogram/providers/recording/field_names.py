@@ -51,6 +51,7 @@ DATA_FIELD_NAMES = frozenset(
     minor_key piano_key prompt_cache_key lock_key session_cache_key turkey monkey donkey file_key
     image_key job_key task_key team_key board_key epic_key template_key theme_key resource_key
     survey_key legend_key color_key version_key
+    limit_key result_key input_key output_key allow_credentials
 
     page_token paging_token pagination_token skip_token delta_token resumption_token next_token
     next_page_token previous_page_token prev_page_token continuation_token sync_token
@@ -73,6 +74,11 @@ _COMPOUND_ENDINGS = frozenset(
     {"token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "jwt"}
     | {"cookie", "credential", "credentials", "authorization"}
 )
+_CREDENTIAL_KEYS = frozenset(
+    {"api", "access", "secret", "private", "session", "signing", "encryption", "master", "account"}
+    | {"auth", "ssh", "deploy", "license", "subscription", "consumer", "shared", "storage", "priv"}
+)
+"""What stands before the word key in the names that are a credential's and nothing else's."""
 _AFTER_PASS = ("word", "wd", "phrase", "code")
 _JOINED_ENDINGS = (
     *("password", "passwd", "passphrase", "secret", "token", "apikey", "secretkey", "privatekey"),
@@ -109,14 +115,22 @@ def is_secret_field(name: str) -> bool:
     return _is_secret(name[-_LONGEST_NAME:])
 
 
-@lru_cache(maxsize=4096)
-def _is_secret(name: str) -> bool:
-    words = [word.lower() for word in _WORD_EDGE.split(name) if word]
-    if not words or (" " in name and len(words) > _MOST_SPACED_WORDS):
-        return False
+def _words(name: str) -> list[str]:
+    """Split a name into its words, in lower case, a number at its end left out; never empty."""
+    words = [word.lower() for word in _WORD_EDGE.split(name) if word] or [""]
     words[-1] = words[-1].rstrip("0123456789") or words[-1]
     if words[-1].isdigit() and len(words) > 1:
         words.pop()
+    return words
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(name: str) -> bool:
+    words = _words(name)
+    if " " in name and len(words) > _MOST_SPACED_WORDS:
+        return False
+    if "." in name and is_vague_secret(name):
+        return False
     joined, last = "".join(words), words[-1]
     if joined in _JOINED_DATA or any("_".join(words[at:]) in DATA_FIELD_NAMES for at in (-2, -3)):
         return False
@@ -128,6 +142,20 @@ def _is_secret(name: str) -> bool:
         or last.endswith(_JOINED_ENDINGS)
         or (words[-2] == "pass" and last in _AFTER_PASS)
     )
+
+
+def is_vague_secret(name: str) -> bool:
+    """Say whether a secret name is one of programs as often, as `limit_key` is.
+
+    In a text, where what a field is cannot be known, only a made-up value is a credential then.
+    """
+    words = _words(name)
+    return words[-1] == "key" and (len(words) == 1 or words[-2] not in _CREDENTIAL_KEYS)
+
+
+def last_word(name: str) -> str:
+    """Return the last word of a name, in lower case."""
+    return _words(name)[-1]
 
 
 def is_query_secret(name: str) -> bool:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 _ENDING = NAME_ENDING.encode()
 _FLAG_GATE = re.compile(
-    rb"-(?:[a-z]{0,6}u[\s\w'\"=:\\]|(?<=--)(?:user|proxy-user|cookie)[ \t=\"']|b[ \t\"']"
+    rb"-(?:(?<=[\s\"'-]-)[a-z]{0,6}u[\s\w'\"=:\\]|(?<=--)(?:user|proxy-user|cookie)[ \t=\"']|(?<=[ \t\"']-)b[ \t\"']"
     rb"|(?<=[ \t]-)[pa](?:[ \t'\"]|[^\s-]{4})"
     rb"|(?<=[\s\"'`-]-)(?=[a-z])[\w-]{0,40}?" + _ENDING + rb"[ \t=\"'])[^\n]*+"
 )
 _ENV_GATE = re.compile(rb"ENV[ \t]++\w*?(?i:" + _ENDING + rb")[ \t]")
-_SET_GATE = re.compile(rb"set(?:env)?[ \t]++[^\n]{0,100}?" + _ENDING + rb"[ \t]")
+_SET_GATE = re.compile(rb"fig(?:ure)?[ \t]++set[ \t]++[^\n]{0,100}?" + _ENDING + rb"[ \t]")
 
 _SPACE = r"(?:[ \t]++|=|[\"'],[ \t]*+(?=[\"']))"
 _USER_FLAG = re.compile(
@@ -43,7 +43,7 @@ _SECRET_FLAG = re.compile(
     rf"(?a)-(?<![\w-]-)-?(?P<name>[A-Za-z][\w-]{{2,60}}){_SPACE}(?P<quote>\\*[\"']?)(?P<at>)(?!-)"
 )
 _SET_VARIABLE = re.compile(
-    r"(?am)(?:^[ \t]*(?:ENV|setenv|set(?:[ \t]+-[a-zA-Z]+)+)|\bconfig(?:ure)?[ \t]+set)[ \t]+"
+    r"(?am)(?:^[ \t]*ENV|config(?:ure)?[ \t]+set)[ \t]+"
     r"(?P<name>[\w/.:-]{1,100})[ \t]+(?P<quote>[\"']?)(?P<at>)"
 )
 _USER_COMMANDS = (b"curl", b"wget", b"http")
@@ -124,7 +124,8 @@ def _find_named(part: str, pattern: re.Pattern[str]) -> Iterator[Replacement]:
         if not is_secret_field(match["name"]):
             continue
         for found in _argument(part, match):
-            if match["quote"] or is_credential_like(part[found.start : found.end]):
+            is_variable = pattern is _SET_VARIABLE and match["name"].isupper()
+            if match["quote"] or is_variable or is_credential_like(part[found.start : found.end]):
                 yield found
 
 

@@ -80,19 +80,16 @@ class OpenPart:
             self._lines_due = max(self._lines_due, 1)
 
     def _count_brackets(self, line: str) -> None:
-        at = 0
-        if self._depth == 0:
-            if "{" not in line and "[" not in line:
-                return
+        openers: set[int] = set()
+        if "{" in line or "[" in line:
             backwards = TextViews(line).backwards
-            openers = [len(line) - one.start() - 1 for one in _OPENS_BRACKETS.finditer(backwards)]
-            if not openers:
-                return
-            at = openers[-1]
-        for match in _BRACKET.finditer(line, at):
+            openers = {len(line) - one.start() - 1 for one in _OPENS_BRACKETS.finditer(backwards)}
+        if self._depth == 0 and not openers:
+            return
+        for match in _BRACKET.finditer(line, 0 if self._depth else min(openers)):
             character = match[0]
             if character in "{[":
-                self._depth += 1
+                self._depth += bool(self._depth or match.start() in openers)
             elif character in "}]" and self._depth:
                 self._depth -= 1
 

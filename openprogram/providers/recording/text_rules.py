@@ -19,11 +19,12 @@ class TextViews:
     then found at about a third of a nanosecond a byte. What is beyond Latin-1 is a `?`.
     """
 
-    __slots__ = ("backwards", "lowered", "raw", "size", "text")
+    __slots__ = ("_line_end", "backwards", "lowered", "raw", "size", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.size = len(text)
+        self._line_end = -1
         if not text.isascii():
             for look_alike, character in _LOOK_ALIKES:
                 text = text.replace(look_alike, character)
@@ -31,6 +32,14 @@ class TextViews:
         self.lowered = self.raw.lower()
         self.backwards = self.lowered[::-1]
         """The lowered form from its end: what stands before a rare character is found from it."""
+
+    def line_end(self, at: int) -> int:
+        """Find where the line of an offset ends, its line end left out; fast in rising order."""
+        if self._line_end < at:
+            found = self.raw.find(b"\n", at)
+            self._line_end = self.size if found < 0 else found
+        end = self._line_end
+        return end - 1 if end > at and self.text[end - 1] == "\r" else end
 
 
 class TextRule(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import sys
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,14 +25,17 @@ QUOTE = re.compile(r"(?a)(?:[bBfFrRuU]{1,2}|\$|@)?(?P<escape>\\*)(?P<quote>\"\"\
 """Opens a quoted value, in the ways of shells, programs and JSON in JSON."""
 
 _TRAILING = re.compile(r"[\"'`)\]}>,;.]+\Z")
-_END = r"(?=[\s\"'`)\],;&|]|\Z)"
+_END = r"(?=[\s\"'`)\],;&|\\]|\Z)"
 _REFERENCE = re.compile(
     rf"(?a)\$\{{?[A-Za-z_][A-Za-z0-9_]*\}}?{_END}|\$[0-9@*]{_END}|\$\{{|\$\(|\{{\{{"
-    rf"|\{{[A-Za-z_][\w.()\[\]]*\}}{_END}|%s{_END}|%\([A-Za-z_]+\)s|<[\w .-]+>(?=\W|\Z)"
+    rf"|\{{\d*\}}|\{{[A-Za-z_][\w.()\[\]]*\}}(?:{_END}|[-:/_.{{])|%s{_END}|%\([A-Za-z_]+\)s"
+    r"|<[\w .-]+>(?=\W|\Z)"
     r"|(?:os\.(?:environ|getenv)|process\.env|getenv|self|settings|config|this|args)[.\[(]"
 )
+_SCHEME_WORD = re.compile(r"(?ai)(?:bearer|basic|token|bot|key)[ \t]+")
 _STAND_IN = re.compile(
     rf"(?ai)(?:(?:your|my)[-_ ][a-z_ -]+|\*{{3,}}|x{{4,}}|\.{{3}}|[\u2022\u2026]+"
+    rf"|#[0-9a-f]{{6}}|(?-i:\[[A-Z]{{2,8}}\])"
     rf"|[\[<(](?:redacted|hidden|masked|filtered|removed|omitted)[\]>)]){_END}"
 )
 _CODE = re.compile(r"(?a)[A-Za-z_][\w.]*[\[(]|(?:[A-Za-z_]+\.)+[A-Za-z_]+\Z|https?://")
@@ -40,7 +44,7 @@ _PLAIN_WORD = re.compile(
 )
 _COUNTED = re.compile(r"(?ai)\d+(?:\.\d+)?(?:%|[kmg]b?|ms|s|h|x|st|nd|rd|th)?(?:-[a-z]+)*")
 _SPECIAL = re.compile(r"[0-9$!#@%^&*+~=]")
-_LETTER_AND_DIGIT = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])", re.DOTALL)
+_MIXED = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9$!#%^&*+~])", re.DOTALL)
 _BASE64 = re.compile(r"(?a)[\w+/-]{6,}={0,2}")
 _SHORTEST_CREDENTIAL = 4
 _SHORTEST_NUMBER = 6
@@ -84,10 +88,19 @@ def _quote_level(escape_count: int) -> int:
     return (escape_count ^ (escape_count + 1)).bit_length() - 1
 
 
-def closing_bracket(text: str, at: int) -> int:
-    """Find the offset after the bracket that closes the one at `at`; -1 when none does."""
+def closing_bracket(text: str, at: int, limit: int = sys.maxsize) -> int:
+    """Find the offset after the bracket that closes the one at `at`.
+
+    Args:
+        text: The text.
+        at: The offset of the opening bracket.
+        limit: The offset before which it must close.
+
+    Returns:
+        -1 when it does not close.
+    """
     depth = 0
-    for match in _BRACKET_OR_STRING.finditer(text, at):
+    for match in _BRACKET_OR_STRING.finditer(text, at, limit):
         character = match[0]
         if character in "{[":
             depth += 1
@@ -136,7 +149,10 @@ def is_reference(value: str) -> bool:
     Returns:
         True for `$API_KEY`, `os.environ[...]`, `<your key>`, `your-api-key`, `***`.
     """
-    return _REFERENCE.match(value) is not None or _STAND_IN.match(value) is not None
+    scheme = _SCHEME_WORD.match(value)
+    at = 0 if scheme is None else scheme.end()
+    is_scheme_alone = at > 0 and at == len(value)
+    return is_scheme_alone or any(one.match(value, at) for one in (_REFERENCE, _STAND_IN))
 
 
 def is_prose(value: str) -> bool:
@@ -158,10 +174,10 @@ def is_credential_like(value: str) -> bool:
 
 
 def is_made_up(value: str) -> bool:
-    """Say whether a word has letters and digits mixed, as only a made-up one has."""
+    """Say whether a word has letters and digits or signs mixed, as only a made-up one has."""
     return (
         len(value) >= _SHORTEST_MADE_UP
-        and _LETTER_AND_DIGIT.match(value) is not None
+        and _MIXED.match(value) is not None
         and is_credential_like(value)
     )
 

@@ -1,0 +1,257 @@
+"""Reads the value of a field whose name is known: quoted, bare, or a literal of a program."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from openprogram.providers.recording.field_names import is_vague_secret, last_word
+from openprogram.providers.recording.json_schemas import is_schema
+from openprogram.providers.recording.text_values import (
+    PLACEHOLDER,
+    QUOTE,
+    Replacement,
+    bare_value_end,
+    closing_bracket,
+    closing_quote,
+    is_basic_credential,
+    is_credential_like,
+    is_made_up,
+    is_reference,
+)
+
+if TYPE_CHECKING:
+    from openprogram.providers.recording.text_rules import TextViews
+
+_KEPT = re.compile(r"(?ai)[\"']?(?:null|none|true|false|nil|undefined)(?![\w.\-])")
+_SHELL_REST = re.compile(r"(?a)(?:\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*+\"|[\w.!@#%^*+=:,/-])*+")
+_BARE_JSON_VALUE = re.compile(r"(?a)[^\s,}\])\\\"']+")
+_NEXT_LINE_VALUE = re.compile(r"\"(?!\"\")|'(?!'')|[{\[]")
+_CLOSING_QUOTE = re.compile(r"\\*[\"']")
+_NUMBER = re.compile(r"(?a)-?\d[\d.eE+-]*")
+_CALL_BEFORE = re.compile(r"(?a)\(\s*\Z|,\s+\Z")
+_CODE_VALUE = re.compile(r"(?a)[A-Za-z_][A-Za-z_.]*|[A-Za-z_][\w.]*[(\[][^\n]*[)\]][\w.()]*")
+_LITERAL_WITH_TEXT = re.compile(r"[{\[(][^\n]*[\"'][^\n]*[}\])]")
+_LONGEST_LITERAL = 4000
+_LONGEST_SCHEMA = 100_000
+_AFTER_CLOSING_QUOTE = re.compile(r"\s*+(?:[,)\];}+%.]|\Z)|[ \t]*+\r?\n")
+_LONGEST_HEAD = 100
+_DIGIT = re.compile(r"[0-9]")
+
+
+class Field(NamedTuple):
+    """One field of a text: its name and what stands around it."""
+
+    views: TextViews
+    name: str
+    before: str
+    """What stands before the name, at most 60 characters."""
+    gap: str
+    """What stands between the name and its separator: quotes, brackets, spaces."""
+    separator: str
+    space: str
+    """The white space behind the separator."""
+    value_at: int
+
+    @property
+    def part(self) -> str:
+        """The part of a text that the field stands in."""
+        return self.views.text
+
+    @property
+    def head(self) -> str:
+        """The beginning of the value."""
+        return self.part[self.value_at : self.value_at + _LONGEST_HEAD]
+
+    def is_url_parameter(self) -> bool:
+        """Say whether the field stands in the query or the fragment of a URL, or in a form."""
+        return self.before.endswith(("?", "&", "#", ";"))
+
+    def has_quoted_name(self) -> bool:
+        """Say whether the name is a text, as in JSON and in the dicts of Python."""
+        has_quote = '"' in self.gap or "'" in self.gap
+        return has_quote and self.before[-1:] in {'"', "'", "`"}
+
+    def enclosing_quote(self) -> str:
+        """Return the quote that name and value stand in together, if they do."""
+        return self.before[-1] if self.before.endswith(('"', "'", "`")) else ""
+
+
+def read_quoted(field: Field, at: int | None = None) -> Replacement | None:
+    """Read a quoted value; the quotes stay, what is between them goes.
+
+    Args:
+        field: The field.
+        at: Where the value begins, when not behind the separator.
+
+    Returns:
+        None when no quoted value begins there, or one that only refers to a secret.
+    """
+    part = field.part
+    opening = QUOTE.match(part, field.value_at if at is None else at)
+    if opening is None or _KEPT.match(part, opening.start()):
+        return None
+    start = opening.end()
+    is_format = "f" in opening[0].lower() and part.startswith("{", start)
+    if is_format or part.startswith(PLACEHOLDER, start):
+        return None
+    if _is_closing(field, opening["quote"], start):
+        return None
+    end = closing_quote(part, start, opening["quote"], len(opening["escape"]))
+    if end < 0:
+        end = field.views.line_end(start)
+    elif field.separator == "=" and len(opening["quote"]) == 1:
+        end = _end_of_shell_word(part, end)
+    if end <= start or is_reference(part[start : min(end, start + _LONGEST_HEAD)]):
+        return None
+    return _unless_vague(field, Replacement(start, end))
+
+
+def _is_closing(field: Field, quote: str, at: int) -> bool:
+    """Say whether a quote ends the text that the name stands in, as in `input("Password: ")`."""
+    if field.has_quoted_name():
+        return False
+    if quote == field.enclosing_quote():
+        return True
+    if quote not in field.before or not _AFTER_CLOSING_QUOTE.match(field.part, at):
+        return False
+    line = field.before.rpartition("\n")[2]
+    return line.count(quote) % 2 == 1
+
+
+def _end_of_shell_word(part: str, end: int) -> int:
+    """Find the end of a word that goes on behind its first quote, as `"a"b'c'` does."""
+    if not part.startswith(("'", '"', "\\"), end + 1):
+        return end
+    rest = _SHELL_REST.match(part, end + 1)
+    if rest is None or not rest[0]:
+        return end
+    return rest.end() - rest[0].endswith(("'", '"'))
+
+
+def read_json_like(field: Field) -> Replacement | None:
+    """Read the value behind a quoted name, as far as it is like JSON."""
+    at, part = field.value_at, field.part
+    is_kept = _KEPT.match(part, at) is not None
+    if is_kept or ("\n" in field.space and not _NEXT_LINE_VALUE.match(part, at)):
+        return None
+    if QUOTE.match(part, at):
+        return read_quoted(field)
+    found_quote = _CLOSING_QUOTE.search(field.gap)
+    quote = '"' if found_quote is None else found_quote[0]
+    if part[at] in "{[":
+        closed = closing_bracket(part, at)
+        end = closed if closed >= 0 else len(part)
+        is_kept = _is_schema_text(part[at:end])
+        return None if is_kept else Replacement(at, end, quote + PLACEHOLDER + quote)
+    run = _BARE_JSON_VALUE.match(part, at)
+    if run is None:
+        return None
+    is_number = _NUMBER.fullmatch(run[0]) and not is_vague_secret(field.name)
+    if not is_number and (not is_credential_like(run[0]) or is_reference(run[0])):
+        return None
+    return _unless_vague(field, Replacement(at, run.end(), quote + PLACEHOLDER + quote))
+
+
+def _is_schema_text(text: str) -> bool:
+    if len(text) > _LONGEST_SCHEMA:
+        return False
+    try:
+        return is_schema(json.loads(text), within_properties=False)
+    except (ValueError, RecursionError):
+        return False
+
+
+def read_basic_auth(field: Field) -> Replacement | None:
+    """Read `_auth=...` and `"auth": "..."` of package registries: user and password, base64."""
+    opening = QUOTE.match(field.part, field.value_at)
+    start = field.value_at if opening is None else opening.end()
+    end = bare_value_end(field.part, start, r"\s\"'`,}\\")
+    return Replacement(start, end) if is_basic_credential(field.part[start:end]) else None
+
+
+def read_bare(field: Field, stop: str) -> Replacement | None:
+    """Read a value without quotes.
+
+    Args:
+        field: The field.
+        stop: The characters that end the value, as the inside of a character class.
+
+    Returns:
+        None when there is no value, or one that is none or only refers to a secret.
+    """
+    end = bare_value_end(field.part, field.value_at, stop)
+    if end <= field.value_at or is_reference(field.head):
+        return None
+    if not field.is_url_parameter() and _KEPT.match(field.head):
+        return None
+    return _unless_vague(field, Replacement(field.value_at, end))
+
+
+def read_word(field: Field) -> Replacement | None:
+    """Read a value without quotes up to a space, or to the quote that holds name and value."""
+    return read_bare(field, rf"\s{field.enclosing_quote()}")
+
+
+def _unless_vague(field: Field, found: Replacement) -> Replacement | None:
+    """Drop a word behind a vague name or a comparison, and a constant that says its own name."""
+    value = field.part[found.start : found.end]
+    is_compared = field.separator in {"==", "==="}
+    if is_vague_secret(field.name):
+        return found if not is_compared and is_made_up(value) and _DIGIT.search(value) else None
+    if is_compared:
+        return found if is_made_up(value) else None
+    is_own_name = value == field.name and field.separator == "=" and field.space
+    is_html_key = field.name == "accesskey" and len(value) == 1
+    return None if is_own_name or is_html_key else found
+
+
+def if_credential_like(field: Field, found: Replacement | None) -> Replacement | None:
+    """Keep a finding only if its value looks like a credential."""
+    if found is None or not is_credential_like(field.part[found.start : found.end]):
+        return None
+    return found
+
+
+def read_after_equals(field: Field) -> Replacement | None:
+    """Read the value of an assignment: in a URL, a shell, a program or a file of settings."""
+    if (
+        "]" in field.gap
+        and (field.space or " " in field.gap)
+        and not _CLOSING_QUOTE.search(field.gap)
+    ):
+        return None
+    if field.is_url_parameter() and not field.space:
+        is_in_list = field.before.endswith(";") and not field.before.endswith("&amp;")
+        return read_bare(field, r"&#\s\"'<>`;" if is_in_list else r"&#\s\"'<>`")
+    if QUOTE.match(field.part, field.value_at):
+        return read_quoted(field)
+    if field.part.startswith(("{", "["), field.value_at):
+        return _read_literal(field)
+    found = read_word(field)
+    if field.separator != "=" or field.space or field.gap.strip("]\"'"):
+        return if_credential_like(field, found)
+    return None if found is None or _is_code(field, found) else found
+
+
+def _read_literal(field: Field) -> Replacement | None:
+    """Read `cookies={'sid': '...'}`; a literal without a text in it holds no credential."""
+    at = field.value_at
+    end = closing_bracket(field.part, at, at + _LONGEST_LITERAL)
+    if end < 0 or _LITERAL_WITH_TEXT.fullmatch(field.part, at, end) is None:
+        return None
+    return Replacement(at + 1, end - 1)
+
+
+def _is_code(field: Field, found: Replacement) -> bool:
+    """Say whether a value is a variable or a call: `token=token`, `f(password=entered)`."""
+    words = field.part[found.start : field.views.line_end(found.start)][:200].split()
+    value = words[0].rstrip(",;:") if words else ""
+    if value.endswith((")", "]")) and _CODE_VALUE.fullmatch(value):
+        return True
+    value = value.rstrip(")")
+    if field.name.isupper() or _CODE_VALUE.fullmatch(value) is None:
+        return False
+    is_alike = last_word(value) == last_word(field.name)
+    return is_alike or _CALL_BEFORE.search(field.before) is not None
