@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ class ReplayProvider:
         self._report_mismatches = report_mismatches
         self._calls = RecordedCalls(file_safety.absolute_path(path))
         self._lock = threading.Lock()
+        self._process_id = os.getpid()
         self._served_count = 0
         self._has_warned_of_placeholder = False
 
@@ -146,6 +148,9 @@ class ReplayProvider:
 
     def _claim(self, incoming: dict[str, Any]) -> int:
         """Compare with the next call and use it up, as one step."""
+        if os.getpid() != self._process_id:
+            # A forked child may find the lock held by a thread that does not exist in it.
+            self._lock, self._process_id = threading.Lock(), os.getpid()
         with self._lock:
             index = self._served_count
             if index == len(self._calls):

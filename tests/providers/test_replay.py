@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -8,10 +9,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from openprogram.providers.mismatches import list_mismatch_reports
 
 from openprogram.errors import RecordedCallInterrupted, RecordingFileError, ReplayMismatch
 from openprogram.providers import types as t
+from openprogram.providers.mismatches import list_mismatch_reports
 from openprogram.providers.recording.provider import RecordingProvider
 from openprogram.providers.recording.sink import RecordingSink
 from openprogram.providers.replay import ReplayProvider
@@ -337,6 +338,20 @@ def test_it_closes_its_file(path: Path) -> None:
         ReplayProvider(path).close()
     if before is not None:
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - counts descriptors
+
+
+def test_a_fork_in_mid_comparison_leaves_the_child_free(path: Path) -> None:
+    record(path, first=text_events("x"))
+    provider = ReplayProvider(path)
+    with provider._lock:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            with contextlib.suppress(BaseException):
+                code = int(ask(provider, "first") != text_events("x"))
+            os._exit(code)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_two_streams_at_once_take_two_calls(path: Path) -> None:

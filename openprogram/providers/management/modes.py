@@ -228,6 +228,9 @@ def _problem_of(
 ) -> str | None:
     """Say what stat alone shows to be wrong with the chosen recording."""
     if found is None:
+        if mode == "record":
+            # The next start makes it.
+            return None
         rule = "is not there"
     elif stat.S_ISLNK(found.st_mode):
         rule = "is a symbolic link"

@@ -232,6 +232,11 @@ class TestStatus:
             status = management.read_status()
             assert (status.mode, status.file, status.valid) == ("off", file, True)
 
+    def test_a_recording_that_the_next_start_makes_is_valid(self, state_dir: Path):
+        set_settings(state_dir, {"mode": "record", "file": "gone"})
+        status = management.read_status()
+        assert (status.mode, status.valid, status.file_exists) == ("record", True, False)
+
     @pytest.mark.parametrize(
         ("subtree", "mode", "file"),
         [
@@ -240,7 +245,7 @@ class TestStatus:
             ("replay", "blocked", ""),
             ({"mode": "replay"}, "replay", ""),
             ({"mode": "replay", "file": "gone"}, "replay", "gone"),
-            ({"mode": "record", "file": "gone"}, "record", "gone"),
+            ({"mode": "record"}, "record", ""),
             ({"mode": "record", "file": "/tmp/x.jsonl"}, "record", "/tmp/x.jsonl"),
             ({"mode": "replay", "file": "CON"}, "replay", "CON"),
         ],
