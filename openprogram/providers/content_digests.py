@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
@@ -50,8 +51,8 @@ def digest_request(request: Mapping[str, Json]) -> bytes:
         >>> digest_request(one) == digest_request(other)
         True
     """
-    places = declared_places.request_places()
-    return _digest([_canonical(request.get(name), place) for name, place in places.items()])
+    forms = _request_forms()
+    return _digest([_canonical(request.get(name), form) for name, form in forms.items()])
 
 
 def digest_last_message(request: Mapping[str, Json]) -> bytes | None:
@@ -67,9 +68,10 @@ def digest_last_message(request: Mapping[str, Json]) -> bytes | None:
     messages = cast("dict[str, Json]", context).get("messages") if isinstance(context, dict) else ()
     if not isinstance(messages, list) or not messages:
         return None
-    place = declared_places.request_places()["context"].fields["messages"].place
+    form = _request_forms()["context"]
+    messages_form = None if form is None else form.fields["messages"][0]
     last: Json = cast("list[Json]", messages)[-1]
-    return _digest(_canonical(last, None if place is None else place.items))
+    return _digest(_canonical(last, None if messages_form is None else messages_form.items))
 
 
 def digest_message(message: Mapping[str, Json] | None) -> bytes:
@@ -81,7 +83,7 @@ def digest_message(message: Mapping[str, Json] | None) -> bytes:
     Returns:
         `DIGEST_BYTES` bytes.
     """
-    return _digest(_canonical(message, _message_place()))
+    return _digest(_canonical(message, _message_form()))
 
 
 def digest_content(message: Mapping[str, Json] | None) -> bytes | None:
@@ -96,14 +98,7 @@ def digest_content(message: Mapping[str, Json] | None) -> bytes | None:
     content = None if message is None else message.get("content")
     if not content:
         return None
-    return _digest(_canonical(content, _message_place().fields["content"].place))
-
-
-@functools.cache
-def _message_place() -> Place:
-    place = declared_places.event_place().variants["done"].fields["message"].place
-    assert place is not None  # noqa: S101 - for the type checker: a message is an object
-    return place
+    return _digest(_canonical(content, _message_form().fields["content"][0]))
 
 
 def _digest(canonical: Json) -> bytes:
@@ -126,40 +121,94 @@ def _without_placeholder(field: re.Match[bytes]) -> bytes:
     return field[1] + b":null" if is_secret_field(json.loads(field[1])) else field[0]
 
 
-def _canonical(value: Json, place: Place | None) -> Json:
-    """Bring a value into a form that is equal for whatever compares as equal at this place."""
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How the values at one declared place are brought into their canonical form."""
+
+    fields: dict[str, tuple[_Form | None, Json]]
+    """Of an object: the form of each field, None for one that stays as it is, and its default."""
+    left_out: frozenset[str]
+    """Of an object: fields that are not compared."""
+    tag_name: str
+    """See `Place`."""
+    variants: dict[str, _Form | None]
+    """See `Place`."""
+    items: _Form | None
+    """Of an array."""
+
+
+_NUMBER = _Form({}, frozenset(), "", {}, None)
+"""The form of a number: by value, however it is written."""
+
+
+@functools.cache
+def _request_forms() -> dict[str, _Form | None]:
+    return {name: _form_of(place) for name, place in declared_places.request_places().items()}
+
+
+@functools.cache
+def _message_form() -> _Form:
+    """Find the form of the message in a `done` event."""
+    place = declared_places.event_place().variants["done"].fields["message"].place
+    form = _form_of(place)
+    assert form is not None  # noqa: S101 - for the type checker: a message has fields
+    return form
+
+
+def _form_of(place: Place | None) -> _Form | None:
     if place is None:
+        return None
+    if place.is_number:
+        return _NUMBER
+    fields: dict[str, tuple[_Form | None, Json]] = {}
+    for name, field in place.fields.items():
+        form = _form_of(field.place)
+        fields[name] = (form, _canonical(field.default, form))
+    form = _Form(
+        fields,
+        place.known_names - place.fields.keys(),
+        place.tag_name,
+        {tag: _form_of(variant) for tag, variant in place.variants.items()},
+        _form_of(place.items),
+    )
+    return form if form.fields or form.variants or form.items else None
+
+
+def _canonical(value: Json, form: _Form | None) -> Json:
+    """Bring a value into a form that is equal for whatever compares as equal at its place."""
+    if form is None:
         return value
-    if type(value) is dict:
-        fields = cast("dict[str, Json]", value)
-        chosen = place.of(fields, fields)
-        if chosen is None or not chosen.fields:
-            return fields
-        canonical = _canonical_fields(fields, chosen)
-        if place.variants:
-            # Its default says nothing here: without it two kinds could look alike.
-            canonical[place.tag_name] = fields[place.tag_name]
-        return canonical
-    if type(value) is list:
+    if form is _NUMBER:
+        return int(value) if type(value) is float and value.is_integer() else value
+    if isinstance(value, list):
         items = cast("list[Json]", value)
-        return items if place.items is None else [_canonical(each, place.items) for each in items]
-    if place.is_number and type(value) is float and value.is_integer():
-        return int(value)
-    return value
+        return items if form.items is None else [_canonical(each, form.items) for each in items]
+    if not isinstance(value, dict):
+        return value
+    fields = cast("dict[str, Json]", value)
+    if form.variants:
+        tag = fields.get(form.tag_name)
+        variant = form.variants.get(tag) if type(tag) is str else None
+        # Its tag stays though it is the default: without it two kinds could look alike.
+        return fields if variant is None else _fields(fields, variant) | {form.tag_name: tag}
+    return _fields(fields, form) if form.fields else fields
 
 
-def _canonical_fields(values: dict[str, Json], place: Place) -> dict[str, Json]:
+def _fields(values: dict[str, Json], form: _Form) -> dict[str, Json]:
     canonical: dict[str, Json] = {}
+    known, left_out = form.fields, form.left_out
     for name, value in values.items():
-        field = place.fields.get(name)
-        if field is None:
-            if name in place.known_names:
-                continue
-            field = declared_places.UNDECLARED_FIELD
-        if value == PLACEHOLDER and is_secret_field(name):
+        if name in left_out:
+            continue
+        inner, default = known.get(name, _UNDECLARED)
+        if inner is not None:
+            value = _canonical(value, inner)  # noqa: PLW2901 - as it compares
+        elif value == PLACEHOLDER and is_secret_field(name):
             value = None  # noqa: PLW2901 - a removed secret equals null
-        shown = _canonical(value, field.place)
-        default = _canonical(field.default, field.place)
-        if type(shown) is not type(default) or shown != default:
-            canonical[name] = shown
+        if type(value) is not type(default) or value != default:
+            canonical[name] = value
     return canonical
+
+
+_UNDECLARED = (None, None)
+"""A field that no type declares, in an object that has one: compared, and null when absent."""
