@@ -25,6 +25,8 @@ FAILED = 1
 """It could not, or it found what it looks for: an invalid recording, a mismatch."""
 WRONG_USAGE = 2
 """The words on the command line do not fit, or a confirmation is missing."""
+UNREADABLE = 3
+"""What was to be compared cannot be read: 1 means that it differs."""
 INTERRUPTED = 130
 """Ctrl-C."""
 

@@ -32,14 +32,26 @@ def explain_mismatch(error: ReplayMismatch) -> list[str]:
         return [head, *hints]
     place, field, _ = head.partition(f"field {ascii_if_unprintable(error.field_path)}:")
     named = fit(place + field, _LINE_CELLS * 4)
-    return [named, *_compare(error.recorded, error.incoming), *hints]
+    return [named, *compare_values(error.recorded, error.incoming), *hints]
 
 
-def _compare(recorded: object, incoming: object) -> list[str]:
+def compare_values(
+    recorded: object, incoming: object, labels: tuple[str, str] = _LABELS
+) -> list[str]:
+    """Show two values below each other, texts cut to where they begin to differ.
+
+    Args:
+        recorded: One value.
+        incoming: The other.
+        labels: What stands before each; of one width.
+
+    Returns:
+        Two lines of printable text, and for texts one that points at the place.
+    """
     if not (isinstance(recorded, str) and isinstance(incoming, str)):
         return [
             fit(label + quoted(value, limit=_LINE_CELLS), _LINE_CELLS)
-            for label, value in zip(_LABELS, (recorded, incoming), strict=True)
+            for label, value in zip(labels, (recorded, incoming), strict=True)
         ]
     index = _first_difference(recorded, incoming)
     line_number = recorded.count("\n", 0, index) + 1
@@ -50,9 +62,9 @@ def _compare(recorded: object, incoming: object) -> list[str]:
     before = ascii_if_unprintable(shown.lstrip() if cut else shown)
     lines = [
         label + cut + before + _rest_of_line(value, index)
-        for label, value in zip(_LABELS, (recorded, incoming), strict=True)
+        for label, value in zip(labels, (recorded, incoming), strict=True)
     ]
-    blanks = " " * cell_width(_LABELS[0] + cut + before)
+    blanks = " " * cell_width(labels[0] + cut + before)
     return [*lines, f"{blanks}^ line {line_number}, column {index - line_start + 1}"]
 
 

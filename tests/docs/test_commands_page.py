@@ -28,6 +28,11 @@ VENDOR_SCRIPT = [
         usage=TokenCounts(input=412, output=57),
     ),
     Answer(parts=[Text("Tea is at four.")], usage=TokenCounts(input=538, output=9)),
+    Answer(
+        parts=[ToolCall("read_file", {"path": "notes.txt"}, id="toolu_1")],
+        usage=TokenCounts(input=412, output=57),
+    ),
+    Answer(parts=[Text("There is no tea.")], usage=TokenCounts(input=546, output=9)),
 ]
 
 

@@ -38,6 +38,10 @@ class _Recordings(LazyGroup):
             "openprogram.cli.recordings.reading",
             "Show one recording, call by call.",
         ),
+        "diff": (
+            "openprogram.cli.recordings.diff",
+            "Compare two recordings, call by call.",
+        ),
         "verify": (
             "openprogram.cli.recordings.reading",
             "Check that recordings are sound and owner-only.",
