@@ -205,7 +205,7 @@ def unreadable_banner(reason: str) -> Line:
 
 
 def facts_line(
-    inspection: RecordingInspection | None, row_count: int, is_whole: bool, width: int
+    inspection: RecordingInspection | None, row_count: int, *, is_whole: bool, width: int
 ) -> Line:
     """Say above the calls how far the file was read, and what the strict reader thinks of it.
 

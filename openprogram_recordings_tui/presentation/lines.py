@@ -33,6 +33,7 @@ Role: TypeAlias = Literal[
     "key",
     "string",
     "number",
+    "redacted",
     "recorded",
     "incoming",
     "lit_recorded",

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from openprogram.providers.comparison import join_path
+from openprogram.providers.recording.redaction import PLACEHOLDER
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import Line, LineSource, Role, Span
 from openprogram_recordings_tui.presentation.values import Json, is_array, is_branch, is_object
@@ -264,6 +265,8 @@ def scalar_text(value: Json) -> str:
 
 
 def _text_spans(text: str) -> Line:
+    if text == PLACEHOLDER:
+        return (Span(text, "redacted"),)
     shown = text[:_PREVIEW_CHARACTERS]
     spans = (Span('"', "faint"), Span(shown, "string"))
     if len(text) <= _PREVIEW_CHARACTERS:

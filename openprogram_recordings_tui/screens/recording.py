@@ -390,7 +390,9 @@ class RecordingScreen(BaseScreen):
 
     def _facts_line(self, width: int) -> Line:
         recording = self._recording
-        return facts_line(recording.inspection, recording.row_count, self._is_whole, width)
+        return facts_line(
+            recording.inspection, recording.row_count, is_whole=self._is_whole, width=width
+        )
 
     def _place_line(self, width: int) -> Line:
         source = self._detail.source

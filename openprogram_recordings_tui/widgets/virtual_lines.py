@@ -36,7 +36,7 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
     app = getters.app(any_app)
     BINDINGS: ClassVar[list[BindingType]] = list(LIST_BINDINGS)
 
-    cursor: reactive[int] = reactive(0, repaint=False)
+    cursor: reactive[int] = reactive(0, repaint=False, init=False)
     """The chosen line, from 0."""
 
     class Moved(Message):
@@ -81,7 +81,7 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         self._source: LineSource = source or FixedLines()
         self._strips: OrderedDict[tuple[int, int], Strip] = OrderedDict()
         self._twin: VirtualLines | None = None
-        self._known_count = -1
+        self._known_count: int = -1
         self.has_cursor = has_cursor
         """Whether one line is chosen; without, the keys scroll."""
 

@@ -1,4 +1,4 @@
-"""Pictures of the main screens, pixel by pixel: a change of look is seen, and agreed to."""
+"""Pictures of the main screens: a change of look is seen, and agreed to or not."""
 
 from __future__ import annotations
 

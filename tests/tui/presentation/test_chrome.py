@@ -1,0 +1,117 @@
+"""Title, tabs, hints, banners: what matters fits at every width."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openprogram.errors import RecordingFileError
+from openprogram.providers.management import RecordReplayStatus
+from openprogram_recordings_tui.bindings import HOME_KEYS, LIST_KEYS
+from openprogram_recordings_tui.presentation.chrome import (
+    Tab,
+    facts_line,
+    fault_banner,
+    hints_line,
+    mode_badge,
+    tab_at,
+    tabs_line,
+    title_line,
+)
+from openprogram_recordings_tui.presentation.lines import cells_of
+
+if TYPE_CHECKING:
+    from openprogram_recordings_tui.presentation.lines import Line
+
+TABS = (Tab("one", "Recordings", "11"), Tab("two", "Mismatches"), Tab("three", "Tapes"))
+
+
+def words(line: Line) -> str:
+    return "".join(span.text for span in line)
+
+
+def status(mode: str, *, valid: bool = True, restart_required: bool = False) -> RecordReplayStatus:
+    return RecordReplayStatus(
+        mode=mode,
+        file="first-run",
+        path="/x/first-run.jsonl",
+        source="/x/config.json",
+        valid=valid,
+        file_exists=True,
+        size_bytes=1,
+        reason=None if valid else "why",
+        restart_required=restart_required,
+    )
+
+
+@given(
+    st.lists(st.text(max_size=30), max_size=3),
+    st.sampled_from(["off", "record", "replay", "blocked", "odd"]),
+    st.integers(min_value=1, max_value=200),
+)
+def test_the_title_is_as_wide_as_the_screen(trail: list[str], mode: str, width: int):
+    assert cells_of(title_line(trail, status(mode), width)) == width
+
+
+@pytest.mark.parametrize(
+    ("mode", "valid", "badge"),
+    [
+        ("off", True, "○ OFF"),
+        ("record", True, "● RECORD"),
+        ("replay", True, "▶ REPLAY"),
+        ("replay", False, "✗ BLOCKED"),
+        ("blocked", False, "✗ BLOCKED"),
+        ("odd", False, "✗ BLOCKED"),
+    ],
+)
+def test_the_mode_is_a_sign_and_a_word(mode: str, valid: bool, badge: str):
+    assert badge in words(mode_badge(status(mode, valid=valid), 80))
+
+
+def test_a_worker_that_must_be_restarted_is_said():
+    assert "restart the worker" in words(mode_badge(status("off", restart_required=True), 80))
+
+
+def test_a_deep_trail_pushes_the_name_of_the_product_out():
+    line = words(title_line(("mismatch", "fix-flaky-test", "call 4"), status("replay"), 80))
+
+    assert "mismatch › fix-flaky-test › call 4" in line
+    assert "OpenProgram" not in line
+
+
+def test_a_click_hits_the_tab_that_is_drawn_there():
+    line = words(tabs_line(TABS, "one"))
+    for tab in TABS:
+        start = line.index(tab.label)
+        assert tab_at(TABS, "one", start) == tab.name
+        assert tab_at(TABS, "one", start + len(tab.label) - 1) == tab.name
+    assert tab_at(TABS, "one", 0) is None
+    assert tab_at(TABS, "one", len(line) + 5) is None
+
+
+@given(st.integers(min_value=0, max_value=200))
+def test_hints_that_do_not_fit_are_left_out_whole(width: int):
+    line = hints_line((LIST_KEYS[-1], *HOME_KEYS), "2 of 11", width)
+
+    assert cells_of(line) == width
+    shown = words(line)
+    assert "enter" not in shown or "enter open" in shown
+
+
+def test_a_fault_says_line_code_and_reason():
+    error = RecordingFileError(Path("x"), "invalid_utf8", "byte 7 is odd", 1234, 2)
+
+    assert words(fault_banner(error, 2)).strip() == (
+        "✗ line 1,234  invalid_utf8  byte 7 is odd  · 2 calls before it"
+    )
+    nowhere = RecordingFileError(Path("x"), "unreadable", "is gone")
+    assert words(fault_banner(nowhere, 0)).strip() == "✗ the file  unreadable  is gone"
+
+
+def test_what_is_still_read_is_said():
+    assert "12 rows · reading…" in words(facts_line(None, 12, is_whole=False, width=80))
+    assert "asking the strict reader" in words(facts_line(None, 12, is_whole=True, width=80))
