@@ -88,6 +88,8 @@ _JOINED_ENDINGS = (
 """How a secret name ends whose words are not told apart, as `mypassword`."""
 _JOINED_SECRETS = frozenset(name.replace("_", "") for name in SECRET_FIELD_NAMES)
 _JOINED_DATA = frozenset(name.replace("_", "") for name in DATA_FIELD_NAMES)
+_AFTER_NAME = " \t\"'`\\]*?:_.-"
+"""What may follow a name inside of its quotes, as in `"Password:"`."""
 _LONGEST_NAME = 100
 _MOST_SPACED_WORDS = 3
 _HEADER_NAME = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
@@ -127,6 +129,8 @@ def _words(name: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def _is_secret(name: str) -> bool:
     words = _words(name)
+    if not name.rstrip(_AFTER_NAME)[-1:].isalnum():
+        return False
     if " " in name and len(words) > _MOST_SPACED_WORDS:
         return False
     if "." in name and is_vague_secret(name):
@@ -194,14 +198,12 @@ _ENDINGS = (
 )
 _PASS_WORDS = rf"pass[_. -]?(?:{'|'.join(_AFTER_PASS)})"
 _SDROW_SSAP = rf"(?:{'|'.join(word[::-1] for word in _AFTER_PASS)})[_. -]?ssap"
+_SGNIDNE = rf"(?:{_alternatives(word[::-1] for word in _ENDINGS)}|{_SDROW_SSAP})"
 
 NAME_ENDING = rf"(?:{_alternatives(_ENDINGS)}|{_PASS_WORDS})s?(?:[_.-]?[0-9]{{1,8}})?[_-]?"
 """How every name that may hold a credential ends, in lower case, as a pattern."""
 
-NAME_ENDING_BACKWARDS = (
-    rf"[_-]?(?:[0-9]{{1,8}}[_.-]?)?s?"
-    rf"(?:{_alternatives(word[::-1] for word in _ENDINGS)}|{_SDROW_SSAP})"
-)
+NAME_ENDING_BACKWARDS = rf"(?:[0-9_-][0-9_.-]{{0,9}})?+(?:{_SGNIDNE}|s{_SGNIDNE})"
 """The same for a text read backwards."""
 
 NAME_TRIGGERS = (

@@ -32,8 +32,10 @@ _CLOSING_QUOTE = re.compile(r"\\*[\"']")
 _NUMBER = re.compile(r"(?a)-?\d[\d.eE+-]*")
 _CALL_BEFORE = re.compile(r"(?a)\(\s*\Z|,\s+\Z")
 _CODE_VALUE = re.compile(r"(?a)[A-Za-z_][A-Za-z_.]*|[A-Za-z_][\w.]*[(\[][^\n]*[)\]][\w.()]*")
-_LITERAL_WITH_TEXT = re.compile(r"[{\[(][^\n]*[\"'][^\n]*[}\])]")
-_LONGEST_LITERAL = 4000
+_FLAT_LITERAL = re.compile(
+    r"[{\[](?P<inside>(?=[^{}\[\]\n]{0,200}[\"'])(?:\"[^\"\n]*\"|'[^'\n]*'|[^{}\[\]\"'\n])*+)[}\]]"
+)
+_LONGEST_JUDGED = 256
 _LONGEST_SCHEMA = 100_000
 _AFTER_CLOSING_QUOTE = re.compile(r"\s*+(?:[,)\];}+%.]|\Z)|[ \t]*+\r?\n")
 _LONGEST_HEAD = 100
@@ -195,7 +197,12 @@ def read_word(field: Field) -> Replacement | None:
 
 
 def _unless_vague(field: Field, found: Replacement) -> Replacement | None:
-    """Drop a word behind a vague name or a comparison, and a constant that says its own name."""
+    """Drop a word behind a vague name or a comparison, and a constant that says its own name.
+
+    A long value is never dropped, so that no character is read again and again.
+    """
+    if found.end - found.start > _LONGEST_JUDGED or field.is_url_parameter():
+        return found
     value = field.part[found.start : found.end]
     is_compared = field.separator in {"==", "==="}
     if is_vague_secret(field.name):
@@ -208,10 +215,10 @@ def _unless_vague(field: Field, found: Replacement) -> Replacement | None:
 
 
 def if_credential_like(field: Field, found: Replacement | None) -> Replacement | None:
-    """Keep a finding only if its value looks like a credential."""
-    if found is None or not is_credential_like(field.part[found.start : found.end]):
-        return None
-    return found
+    """Keep a finding only if its value looks like a credential, or is too long to judge."""
+    if found is None or found.end - found.start > _LONGEST_JUDGED:
+        return found
+    return found if is_credential_like(field.part[found.start : found.end]) else None
 
 
 def read_after_equals(field: Field) -> Replacement | None:
@@ -237,11 +244,8 @@ def read_after_equals(field: Field) -> Replacement | None:
 
 def _read_literal(field: Field) -> Replacement | None:
     """Read `cookies={'sid': '...'}`; a literal without a text in it holds no credential."""
-    at = field.value_at
-    end = closing_bracket(field.part, at, at + _LONGEST_LITERAL)
-    if end < 0 or _LITERAL_WITH_TEXT.fullmatch(field.part, at, end) is None:
-        return None
-    return Replacement(at + 1, end - 1)
+    literal = _FLAT_LITERAL.match(field.part, field.value_at)
+    return None if literal is None else Replacement(*literal.span("inside"))
 
 
 def _is_code(field: Field, found: Replacement) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from openprogram.providers.recording.text_rules import TextRule, TextViews
@@ -52,11 +53,11 @@ def _shape(
 _LONG = r"[\w-]{20,}+"
 _PLAIN = r"[A-Za-z0-9]{20,}+"
 SHAPES = (
-    _shape("anthropic, openai", "sk-", r"(?:ant|proj|svcacct|admin|or|live|test)-[\w-]{8,}+"),
     _shape(
-        "openai, and alike",
+        "anthropic, openai, and alike",
         "sk-",
-        r"(?=[\w-]{0,64}?(?<![A-Za-z0-9])(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16})[\w-]{16,}+",
+        r"(?:(?:ant|proj|svcacct|admin|or|live|test)-[\w-]{8,}+"
+        r"|(?=[\w-]{0,64}?(?<![A-Za-z0-9])(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16})[\w-]{16,}+)",
     ),
     _shape("xai", "xai-", _LONG),
     _shape("perplexity", "pplx-", r"[A-Za-z0-9]{32,}+"),
@@ -99,7 +100,7 @@ SHAPES = (
     _shape("doppler", r"dp\.pt\.", r"[A-Za-z0-9]{32,}+"),
     _shape("slack webhook", r"slack\.", r"T\w+/B\w+/\w+", kept=r"com/services/"),
     _shape("discord webhook", r"discord\.", r"[\w-]{40,}+", kept=r"com/api/webhooks/[0-9]{15,20}/"),
-    _shape("telegram", r"[0-9]:", r"AA[\w-]{33}(?![\w-])", kept="(?<=[0-9]{8}:)"),
+    _shape("telegram", "[0-9]:", r"AA[\w-]{33}(?![\w-])", kept="(?<=[0-9]{8}:)"),
     _shape("aws", "A[KS]IA", r"[A-Z0-9]{16}(?![A-Za-z0-9])", rare_at=0),
     _shape("google api key", "AIza", r"[\w-]{30,}+", rare_at=0),
     _shape("atlassian", "ATATT3", r"[\w=-]{20,}+", rare_at=0),
@@ -108,12 +109,13 @@ SHAPES = (
 """Every shape, each with an example and a counter-example in the tests."""
 
 _AHEAD = {
-    "-": r"(?=[\w-]{8})",
-    "_": r"(?=[A-Za-z0-9+/=-]{10}|(?<=pat_)|(?<=figd_))",
-    r"\.": r"(?=[\w-]{16}|com/)",
+    "-": r"(?<=[KXYabceikoprstxy]-)(?=[\w-]{8})",
+    "_": r"(?<=[acdefikmnoprstu18]_)(?=[A-Za-z0-9+/=-]{10}|(?<=pat_)|(?<=figd_))",
+    r"\.": r"(?<=[9Gstkd]\.)(?=[\w-]{16}|com/)",
     ":": r"(?=AA)",
+    "A": r"(?=[KS]IA|Iza|TATT3)",
 }
-"""What follows the rare character in all of its shapes; most places are ruled out by it."""
+"""What stands around the rare character in all of its shapes; it rules out most places."""
 
 _AWS_SECRET = re.compile(
     r"(?<![A-Za-z0-9/+])(?=[a-z0-9/+]*[A-Z])(?=[A-Z0-9/+]*[a-z])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
@@ -128,16 +130,24 @@ def _alternative(shape: SecretShape) -> str:
     return f"(?<={beginning}){shape.kept or border}({shape.rest})"
 
 
-def _pattern(character: str, shapes: list[SecretShape]) -> re.Pattern[bytes]:
-    alternatives = "|".join(_alternative(shape) for shape in shapes)
-    return re.compile(f"{character}{_AHEAD.get(character, '')}(?:{alternatives})".encode())
+def _pattern(rare: str, shapes: list[SecretShape]) -> re.Pattern[bytes]:
+    """Join shapes with the same rare character, those with the same one before it together."""
+    groups = [
+        f"(?<={before}{rare})(?:{'|'.join(_alternative(shape) for shape in group)})"
+        for before, group in groupby(shapes, _character_before)
+    ]
+    return re.compile(f"{rare}{_AHEAD.get(rare, '')}(?:{'|'.join(groups)})".encode())
+
+
+def _character_before(shape: SecretShape) -> str:
+    return shape.beginning[-2] if len(shape.beginning) > 1 else ""
 
 
 def _by_rare_character() -> tuple[tuple[re.Pattern[bytes], list[SecretShape]], ...]:
     groups: dict[str, list[SecretShape]] = {}
-    for shape in SHAPES:
+    for shape in sorted(SHAPES, key=_character_before):
         groups.setdefault(shape.beginning[-1], []).append(shape)
-    return tuple((_pattern(character, group), group) for character, group in groups.items())
+    return tuple((_pattern(rare, group), group) for rare, group in groups.items())
 
 
 _PATTERNS = _by_rare_character()

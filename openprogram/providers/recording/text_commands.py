@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _ENDING = NAME_ENDING.encode()
 _FLAG_GATE = re.compile(
-    rb"-(?:(?<=[\s\"'-]-)[a-z]{0,6}u[\s\w'\"=:\\]|(?<=--)(?:user|proxy-user|cookie)[ \t=\"']|(?<=[ \t\"']-)b[ \t\"']"
+    rb"-(?<=[\s\"'`-]-)(?=[a-z])(?:[a-z]{0,6}u[\s\w'\"=:\\]"
+    rb"|(?<=--)(?:user|proxy-user|cookie)[ \t=\"']|b[ \t\"']"
     rb"|(?<=[ \t]-)[pa](?:[ \t'\"]|[^\s-]{4})"
     rb"|(?<=[\s\"'`-]-)(?=[a-z])[\w-]{0,40}?" + _ENDING + rb"[ \t=\"'])[^\n]*+"
 )

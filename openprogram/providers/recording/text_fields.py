@@ -33,9 +33,9 @@ from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_GAP = rb"[ \t\"'`\\\]*]*+"
+_GAP = rb"[ \t\"'`\\\]*?]*+"
 _NAME = (
-    rb"("
+    rb"(?!yek(?![\w.?&#;-]| (?:ipa|terces|etavirp)))("
     + NAME_ENDING_BACKWARDS.encode()
     + rb"[\w.]{0,60}(?:-[\w.]{1,60}){0,8}(?: (?:ipa|terces|etavirp))?)"
 )

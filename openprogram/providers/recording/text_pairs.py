@@ -34,7 +34,7 @@ _COMMA_GATE = re.compile(
 _ELEMENT_GATE = re.compile(
     rb"<(?=[a-z])(?:key>)?(?:[\w-]+:)?[\w.-]{0,60}?" + _ENDING + rb"(?:[\s>]|</key>)"
 )
-_VALUE_GATE = re.compile(rb"val(?:ues?)?\\*[\"']?[ \t]*+[:=]")
+_VALUE_GATE = re.compile(rb"val(?:(?:ues?)?\\*\"[ \t]*+:|ue=[\"'])")
 _NAME_GATES = tuple(
     re.compile(beginning + rb"[\"']?[\w.-]{0,80}?" + _ENDING + rb"[\"']?[ \t]*+\r?\n")
     for beginning in (rb"- name:[ \t]*+", rb"; name=")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from openprogram.providers.recording.field_names import NAME_ENDING, NAME_ENDING_BACKWARDS
+from openprogram.providers.recording.field_names import NAME_ENDING_BACKWARDS
 from openprogram.providers.recording.secret_shapes import PRIVATE_KEY_BEGIN, PRIVATE_KEY_END
 from openprogram.providers.recording.text_gate import find_candidates
 from openprogram.providers.recording.text_rules import TextViews
@@ -17,18 +17,23 @@ from openprogram.providers.recording.text_rules import TextViews
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LONGEST_LINE_END = 300
-_LINE_END = r"[ \t]*\r?\n\Z"
+_NAME = NAME_ENDING_BACKWARDS.encode()
+_QUOTED_NAME = rb"[\"']?" + _NAME + rb"[\w.-]{0,80}[\"']?"
+_LINE_END = rb"\n\r?[ \t]*"
+# For a lowered line read backwards, from its LF.
 _OPENS_NEXT_LINE = re.compile(
-    rf"(?a)(?:\\|(?i:{NAME_ENDING})(?:\\*[\"']|[ \t\]])*+[:=,]>?"
-    rf"|(?i:- name:[ \t]*[\"']?[\w.-]*?{NAME_ENDING}[\"']?|{NAME_ENDING}</key>)"
-    rf"|A[KS]IA[A-Z0-9]{{16}}[\"',;:|=]{{0,3}}){_LINE_END}"
+    _LINE_END
+    + rb"(?:\\|>?[:=,](?:[\"']\\*|[ \t\]])*+"
+    + _NAME
+    + rb"|"
+    + _QUOTED_NAME
+    + rb"[ \t]*:eman -|>yek/<"
+    + _NAME
+    + rb"|[\"',;:|=]{0,3}[a-z0-9]{16}ai[ks]a)"
 )
-_OPENS_FORM_FIELD = re.compile(rf"(?ai); name=[\"']?[\w.-]*?{NAME_ENDING}[\"']?{_LINE_END}")
-_OPENS_BLOCK_SCALAR = re.compile(
-    rf"(?ai:{NAME_ENDING})[\"']?[ \t]*:[ \t]*[|>][+-]?[0-9]?{_LINE_END}"
-)
-_OPENS_BRACKETS = re.compile(rb"[{\[][ \t]*>?[:=][ \t\"'\\\]]*" + NAME_ENDING_BACKWARDS.encode())
+_OPENS_FORM_FIELD = re.compile(_LINE_END + _QUOTED_NAME + rb"=eman ;")
+_OPENS_BLOCK_SCALAR = re.compile(_LINE_END + rb"[0-9]?[+-]?[|>][ \t]*:[ \t]*[\"']?" + _NAME)
+_OPENS_BRACKETS = re.compile(rb"[{\[][ \t]*>?[:=][ \t\"'\\\]]*" + _NAME)
 _VALUE_FIRST = re.compile(r'(?ai)"(?:value|values|val)"[ \t]*:')
 _BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[{}\[\]]')
 _FORM_FIELD_LINES = 2
@@ -67,22 +72,21 @@ class OpenPart:
         )
 
     def _open_by(self, line: str) -> None:
+        backwards = TextViews(line).backwards
         self._in_private_key = _leaves_private_key_open(line)
-        self._count_brackets(line)
-        tail = line[-_LONGEST_LINE_END:]
-        if _OPENS_NEXT_LINE.search(tail):
+        self._count_brackets(line, backwards)
+        if _OPENS_NEXT_LINE.match(backwards):
             self._lines_due = max(self._lines_due, 1)
-        elif _OPENS_BLOCK_SCALAR.search(tail):
+        elif _OPENS_BLOCK_SCALAR.match(backwards):
             self._in_block_scalar = True
-        elif _OPENS_FORM_FIELD.search(tail):
+        elif _OPENS_FORM_FIELD.match(backwards):
             self._lines_due = _FORM_FIELD_LINES
-        elif tail.rstrip().endswith(",") and _VALUE_FIRST.search(line):
+        elif line.rstrip().endswith(",") and _VALUE_FIRST.search(line):
             self._lines_due = max(self._lines_due, 1)
 
-    def _count_brackets(self, line: str) -> None:
+    def _count_brackets(self, line: str, backwards: bytes) -> None:
         openers: set[int] = set()
         if "{" in line or "[" in line:
-            backwards = TextViews(line).backwards
             openers = {len(line) - one.start() - 1 for one in _OPENS_BRACKETS.finditer(backwards)}
         if self._depth == 0 and not openers:
             return

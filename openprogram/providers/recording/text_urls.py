@@ -11,7 +11,9 @@ from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_GATE = re.compile(rb":(?://|\\/\\/)[^\s/@]*[:@][^\n]*+")
+_GATES = tuple(
+    re.compile(re.escape(slashes) + rb"[^\s/@]*[:@][^\n]*+") for slashes in (b"://", b":\\/\\/")
+)
 _USERINFO = re.compile(
     r"(?a):(?P<slash>\\*/)(?P=slash)(?P<info>[^\s/?#\"'<>`\\]*)@"
     r"|:(?P<slash2>\\*/)(?P=slash2)(?P<odd>[^\s/:@\"'<>`\\]*:(?!\d{1,5}(?:[/?#\s]|\Z))"
@@ -23,7 +25,7 @@ _TOKEN_USER = re.compile(r"(?a)(?=\S*\d)[^\s.]{8,}|\S*\d\S*[-_]\S*|\S*[-_]\S*\d\
 def _find_candidates(views: TextViews) -> list[int]:
     if b"@" not in views.raw:
         return []
-    return [match.start() for match in _GATE.finditer(views.raw)]
+    return [match.start() for gate in _GATES for match in gate.finditer(views.raw)]
 
 
 def _find_secrets(views: TextViews) -> Iterator[Replacement]:

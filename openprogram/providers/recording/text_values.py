@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import sys
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -88,19 +87,10 @@ def _quote_level(escape_count: int) -> int:
     return (escape_count ^ (escape_count + 1)).bit_length() - 1
 
 
-def closing_bracket(text: str, at: int, limit: int = sys.maxsize) -> int:
-    """Find the offset after the bracket that closes the one at `at`.
-
-    Args:
-        text: The text.
-        at: The offset of the opening bracket.
-        limit: The offset before which it must close.
-
-    Returns:
-        -1 when it does not close.
-    """
+def closing_bracket(text: str, at: int) -> int:
+    """Find the offset after the bracket that closes the one at `at`; -1 when none does."""
     depth = 0
-    for match in _BRACKET_OR_STRING.finditer(text, at, limit):
+    for match in _BRACKET_OR_STRING.finditer(text, at):
         character = match[0]
         if character in "{[":
             depth += 1
