@@ -93,4 +93,5 @@ def without_what_varies(printed: str) -> str:
     printed = re.sub(r"\d{8}T\d+Z-[0-9a-f]+|(?<=torn-)[0-9a-f]{8}", "ID", printed)
     printed = re.sub(r"[\d.]+ k?B\b", "SIZE", printed)
     printed = re.sub(r"\bin [\d.]+s\b", "TIME", printed)
+    printed = re.sub(r"127\.0\.0\.1:\d+", "PLACE", printed)
     return re.sub(r" +", " ", printed)
