@@ -36,6 +36,7 @@ BASIC_AUTH_FIELDS = frozenset({"auth", "_auth"})
 """Fields that hold a credential when it is the base64 of `user:password`."""
 
 _START = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
+_STRING = re.compile(r"\s*+\"(?:[^\"\\\n]|\\.)*+\"\s*+")
 _TOKEN = re.compile(
     rf"\s*+(?:(?P<string>\"(?:[^\"\\]|\\.)*+\")|(?P<done>{re.escape(PLACEHOLDER)})"
     r"|(?P<mark>[{}\[\]:,])|(?P<scalar>-?\d[\d.eE+-]*+|true|false|null|NaN|-?Infinity)|(?P<cut>\"))",
@@ -50,6 +51,11 @@ _DEEPEST_SECRET_SCHEMA = 16
 def may_be_json(text: str, at: int = 0) -> bool:
     """Say whether a text begins as a JSON object does, or as an array of texts or containers."""
     return _START.match(text, at) is not None
+
+
+def is_json_string(text: str) -> bool:
+    """Say whether a text is one JSON string and nothing else."""
+    return text.lstrip()[:1] == '"' and _STRING.fullmatch(text) is not None
 
 
 @dataclass(slots=True)
@@ -114,7 +120,7 @@ class JsonScanner:
         if mark is not None:
             return self._take_mark(mark, start)
         if not self._stack:
-            return False
+            return token["string"] is not None and self._take_lone_string(start, token.end())
         frame = self._stack[-1]
         if token["string"] is not None and frame.expects_key(self._mark_before):
             self._take_key(frame, start, token.end())
@@ -124,6 +130,16 @@ class JsonScanner:
         self._take_value(frame, start, token.end(), is_string=token["string"] is not None)
         self._mark_before = "v"
         self.end = token.end()
+        return True
+
+    def _take_lone_string(self, start: int, end: int) -> bool:
+        """Take a string that is the whole text; one behind a text is none of it."""
+        if self._mark_before:
+            return False
+        decoded = self._decode(start, end)
+        self._add_within(start, end, decoded, self._find_in_string(decoded))
+        self._mark_before = "v"
+        self.end = end
         return True
 
     def _take_mark(self, mark: str, start: int) -> bool:

@@ -91,7 +91,8 @@ class DeltaRedactor:
             self._start += delta
             if _UNDECIDED_START.match(self._start):
                 return []
-            self._is_whole = may_be_json(self._start) or self._start.startswith("data:")
+            is_whole = may_be_json(self._start) or self._start.lstrip().startswith('"')
+            self._is_whole = is_whole or self._start.startswith("data:")
             delta, self._start = self._start, ""
         self._take(delta)
         return self._let_go()

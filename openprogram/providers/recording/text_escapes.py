@@ -28,6 +28,17 @@ _ESCAPED_LINES = (
     re.compile(rb"&(?:amp|quot|apos|lt|gt|#[0-9xX]{2,4});[^\n]*+"),
     re.compile(rb"\\(?:u00[2-7]|/)[^\n]*+"),
 )
+_JSON_LINE = re.compile(rb"\\[nrtu\"\\/][^\n]*+")
+_JSON_OPENING = re.compile(rb"\{[ \t]*+\\*\"|\[[ \t]*+\\*[\[{\"]")
+_JSON_CHARACTER = re.compile(r"\\u(00[0-7][0-9a-fA-F]|[0-9a-fA-F]{4})")
+_JSON_ESCAPES = (
+    ("\\n", "\n"),
+    ("\\r", "\n"),
+    ("\\t", "\t"),
+    ("\\/", "/"),
+    ("\\f", " "),
+    ("\\b", " "),
+)
 _NUMBERED = re.compile(rb"&#([xX]?[0-9A-Fa-f]{2,3});|\\u00([2-7][0-9A-Fa-f])")
 
 
@@ -109,3 +120,29 @@ def _numbered_byte(match: re.Match[bytes]) -> bytes:
     except ValueError:
         return match[0]
     return bytes((number,)) if 32 <= number < 127 else match[0]  # noqa: PLR2004 - printable ASCII
+
+
+def find_lines_of_json(raw: bytes) -> list[int]:
+    """Find the offsets of the lines that hold JSON with escapes, in rising order."""
+    found: list[int] = []
+    for match in _JSON_LINE.finditer(raw):
+        start = raw.rfind(b"\n", 0, match.start()) + 1
+        if _JSON_OPENING.search(raw, start, match.end()):
+            found.append(start)
+    return found
+
+
+def unescape_json_roughly(text: str) -> str:
+    """Undo one layer of the escapes of JSON strings, fast, without regard to offsets."""
+    if "\\" not in text:
+        return text
+    pieces = text.split("\\\\")
+    return "\\".join(_unescape_piece(piece) for piece in pieces)
+
+
+def _unescape_piece(piece: str) -> str:
+    for escape, character in _JSON_ESCAPES:
+        piece = piece.replace(escape, character)
+    if "\\u" in piece:
+        piece = _JSON_CHARACTER.sub(lambda match: chr(int(match[1], 16)), piece)
+    return piece.replace('\\"', '"')

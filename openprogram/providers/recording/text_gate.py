@@ -15,6 +15,8 @@ from openprogram.providers.recording.text_escapes import (
     ESCAPE_TRIGGERS,
     MOST_LAYERS,
     find_escaped_lines,
+    find_lines_of_json,
+    unescape_json_roughly,
     unescape_roughly,
 )
 from openprogram.providers.recording.text_fields import FIELDS
@@ -32,6 +34,8 @@ RULES = (FIELDS, PAIRS, PHRASES, COMMANDS, URLS, KNOWN_SHAPES, PRIVATE_KEYS)
 LONGEST_TRIGGER = 16
 """Characters of the longest match of `TRIGGER`."""
 
+_MOST_NESTED_TEXTS = 12
+"""How deep JSON may be nested in strings of JSON before it is judged without a gate."""
 _CONTINUED_LINE = re.compile(rb"\\\r?\n")
 
 
@@ -57,23 +61,50 @@ def find_candidates(text: str) -> list[int]:
     Every candidate stands on the line that the part of its secret begins with.
 
     Args:
-        text: Any text outside of JSON.
+        text: Any text that is not JSON as a whole.
 
     Returns:
         Offsets in rising order.
     """
-    return _find_candidates(text, 0)
-
-
-def _find_candidates(text: str, layer: int) -> list[int]:
     views = TextViews(text)
+    found = _find_candidates(views, 0)
+    if b"\\" in views.raw:
+        found += _find_json_lines(views)
+    found.sort()
+    return found
+
+
+def might_be_secret_json(text: str) -> bool:
+    """Say whether a JSON text could hold a secret, in its strings and in the JSON in them.
+
+    Args:
+        text: A text that is JSON, or begins as JSON does.
+    """
+    for _ in range(_MOST_NESTED_TEXTS):
+        text, escaped = unescape_json_roughly(text), text
+        if _find_candidates(TextViews(text), 0):
+            return True
+        if "\\" not in text or text == escaped:
+            return False
+    return True
+
+
+def _find_candidates(views: TextViews, layer: int) -> list[int]:
     found = [place for rule in RULES for place in rule.find_candidates(views)]
     if b"\\" in views.raw:
         found += [match.start() for match in _CONTINUED_LINE.finditer(views.raw)]
     if layer < MOST_LAYERS:
         found += _find_escaped_candidates(views, layer)
-    found.sort()
     return found
+
+
+def _find_json_lines(views: TextViews) -> list[int]:
+    """Find the lines with JSON in them that has a candidate behind its escapes."""
+    return [
+        start
+        for start in find_lines_of_json(views.raw)
+        if might_be_secret_json(views.text[start : views.raw.find(b"\n", start) + 1 or None])
+    ]
 
 
 def _find_escaped_candidates(views: TextViews, layer: int) -> list[int]:
@@ -85,21 +116,8 @@ def _find_escaped_candidates(views: TextViews, layer: int) -> list[int]:
     decoded = unescape_roughly(b"".join(map(raw.__getitem__, map(slice, starts, ends))))
     found: list[int] = []
     line = done = 0
-    for place in _find_candidates(decoded.decode("latin-1"), layer + 1):
+    for place in sorted(_find_candidates(TextViews(decoded.decode("latin-1")), layer + 1)):
         line += decoded.count(b"\n", done, place)
         done = place
         found.append(starts[line])
     return found
-
-
-def might_be_secret_json(text: str) -> bool:
-    """Say whether a JSON text could hold a secret, by its text with the strings half decoded."""
-    for escape, character in (
-        (r"\n", "\n"),
-        (r"\r", "\n"),
-        (r"\t", "\t"),
-        (r"\"", '"'),
-        (r"\"", '"'),
-    ):
-        text = text.replace(escape, character)
-    return bool(find_candidates(text))

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from openprogram.providers.recording.json_text import JsonScanner, may_be_json
+from openprogram.providers.recording.json_text import JsonScanner, is_json_string, may_be_json
 from openprogram.providers.recording.text_escapes import MOST_LAYERS, decode
 from openprogram.providers.recording.text_gate import RULES, TRIGGER, might_be_secret_json
 from openprogram.providers.recording.text_parts import iterate_parts
@@ -85,7 +85,7 @@ def find_replacements(text: str) -> list[Replacement]:
     """
     if len(text) < _SHORT and not TRIGGER.search(text.lower()):
         return []
-    if may_be_json(text):
+    if may_be_json(text) or is_json_string(text):
         return _until_stable(text, _find_in_json) if might_be_secret_json(text) else []
     if text.startswith("data:") and _DATA_URL.fullmatch(text):
         return []
@@ -98,7 +98,7 @@ def find_replacements(text: str) -> list[Replacement]:
 def _find_in_json(text: str) -> list[Replacement]:
     found: list[Replacement] = []
     at = 0
-    while may_be_json(text, at):
+    while at == 0 or may_be_json(text, at):
         scanner = JsonScanner(text, find_replacements, start=at)
         scanner.scan()
         found += scanner.found
@@ -164,7 +164,8 @@ def _mapped_back(later: list[Replacement], earlier: list[Replacement]) -> list[R
 def _find_in_layer(part: str, layer: int = 0) -> list[Replacement]:
     views = TextViews(part)
     found = [one for rule in RULES for one in rule.find_secrets(views)]
-    found.extend(_find_in_embedded_json(part))
+    if layer == 0:  # only there, because strings of JSON in layers of JSON would multiply the work
+        found.extend(_find_in_embedded_json(part))
     decoded = decode(part) if layer < MOST_LAYERS else None
     if decoded is not None:
         found.extend(
