@@ -114,10 +114,13 @@ class RecordingsApp(App[None]):
     def _full_screens(self) -> list[BaseScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, BaseScreen)]
 
+    def get_default_screen(self) -> Screen[None]:
+        """Begin with the lists."""
+        return self._home
+
     def on_mount(self) -> None:
         """Show the first screen at once; what is on disk follows."""
         leave_on_signals(self.exit_with)
-        self.push_screen(self._home)
         if self._first_recording is not None:
             self._open(self._first_recording, self._first_call_index, self._first_field)
         if self._first_mismatch is not None:
@@ -160,7 +163,7 @@ class RecordingsApp(App[None]):
         try:
             self.post_message(StatusRead(management.read_status()))
             reports = list_mismatch_reports()
-            for summaries, unread in read_recordings(is_cancelled):
+            for summaries, unread in read_recordings(is_cancelled, self._home.summaries):
                 if is_cancelled():
                     return
                 self.post_message(ListsRead(summaries, unread, reports))
@@ -211,7 +214,7 @@ class RecordingsApp(App[None]):
     @on(BackAsked)
     def back_asked(self) -> None:
         """Go back to the screen before."""
-        if len(self.screen_stack) > 2:  # noqa: PLR2004 - the blank one beneath, and home
+        if len(self.screen_stack) > 1:
             self.pop_screen()
 
     @on(RecordingOpened)

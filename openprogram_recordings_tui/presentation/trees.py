@@ -244,6 +244,7 @@ def value_spans(value: Json) -> Line:
         return _text_spans(value)
     if is_object(value) and value:
         names = ", ".join(key[:_LONG] for key in islice(value, _NAMES_SHOWN))
+        names += ", …" if len(value) > _NAMES_SHOWN else ""
         return (Span("{ ", "faint"), Span(names, "dim"), Span(" }", "faint"))
     if is_array(value) and value:
         return (Span(f"[ {what_is_in(value)} ]", "dim"),)

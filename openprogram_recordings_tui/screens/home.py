@@ -149,6 +149,11 @@ class HomeScreen(BaseScreen):
         self._tabs.retitle(self._tab_labels())
         self._show_recordings()
 
+    @property
+    def summaries(self) -> Sequence[RecordingSummary]:
+        """The recordings as they were read last."""
+        return self._summaries or ()
+
     def position(self) -> str:
         """Say which row of how many is chosen."""
         lines = self._current_list()

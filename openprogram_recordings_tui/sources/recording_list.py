@@ -10,7 +10,7 @@ from openprogram.providers import management
 from openprogram.providers.management import RecordingSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from os import stat_result
     from pathlib import Path
 
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS = 0.1
 _LARGE_BYTES = 2_000_000
+_MANY = 100
 
 
 def read_recordings(
-    is_cancelled: IsCancelled,
+    is_cancelled: IsCancelled, known: Sequence[RecordingSummary] = ()
 ) -> Iterator[tuple[list[RecordingSummary], frozenset[Path]]]:
     """Read the list, small files first; call this in a thread.
 
     Args:
         is_cancelled: Asked between files; True ends it.
+        known: What was read before: shown, where the file seems unchanged, until it is read again.
 
     Yields:
         The recordings, newest first, and which of them were not read yet. The last time, none.
@@ -35,16 +37,27 @@ def read_recordings(
         UnsafeFileError: The recordings directory is a link, or another user's.
     """
     found = {path: _stat_only(path) for path in management.find_recordings()}
-    unread = sorted(found, key=lambda path: found[path].size_bytes, reverse=True)
+    unread = set(found)
+    for summary in known:
+        stat = found.get(summary.path)
+        if stat is not None and (stat.modified_at, stat.size_bytes) == (
+            summary.modified_at,
+            summary.size_bytes,
+        ):
+            found[summary.path] = summary
+            unread.discard(summary.path)
+    waiting = sorted(found, key=lambda path: found[path].size_bytes, reverse=True)
+    # Many files take a while: show at once what stat knows of them.
+    patience_seconds = 0.0 if len(unread) > _MANY else _PATIENCE_SECONDS
     shown_at = monotonic()
-    while unread and not is_cancelled():
-        path = unread[-1]
-        is_large = found[path].size_bytes > _LARGE_BYTES
-        if is_large or monotonic() - shown_at > _PATIENCE_SECONDS:
+    while waiting and not is_cancelled():
+        path = waiting.pop()
+        is_slow = path in unread and found[path].size_bytes > _LARGE_BYTES
+        if is_slow or monotonic() - shown_at > patience_seconds:
             yield _newest_first(found), frozenset(unread)
-            shown_at = monotonic()
+            shown_at, patience_seconds = monotonic(), _PATIENCE_SECONDS
         found[path] = management.summarize_recording(path)
-        unread.pop()
+        unread.discard(path)
     yield _newest_first(found), frozenset(unread)
 
 
