@@ -7,13 +7,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-# The three levels of lock/: what a run needs, what the tests need besides, what `make check` needs.
+# The levels of lock/: what a run needs, what the tests need besides, what `make check` needs; and
+# what `make docs` needs.
 RUN := $(VENV)/.ready-run
 TEST := $(VENV)/.ready-test
 DEV := $(VENV)/.ready-dev
+DOCS := $(VENV)/.ready-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format screenshots bench lock clean
+.PHONY: help demo test check format screenshots bench docs lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/make \1\t\2/' | expand -t 20
@@ -41,13 +43,17 @@ screenshots: $(TEST) ## Draw every screen anew into screenshots/
 bench: $(DEV) ## Measure: each figure beside its floor, as a ratio
 	@set -e; for each in benchmarks/bench_*.py; do echo "== $$each"; $(BIN)/python "$$each"; done
 
+# Not --quiet: then a broken link would not fail it.
+docs: $(DOCS) ## Build the site of docs/ into build/site, strictly: every page, every link
+	$(BIN)/python -m mkdocs build --strict
+
 lock: $(DEV) ## Resolve the ranges of pyproject.toml anew into lock/
 	$(BIN)/python lock/resolve.py
 
 clean: ## Remove what these targets made, the environment included
 	rm -rf $(VENV) .demo .pytest_cache .ruff_cache .hypothesis build dist
 
-$(RUN) $(TEST) $(DEV): $(VENV)/.ready-%: lock/%.txt pyproject.toml | $(BIN)/python
+$(RUN) $(TEST) $(DEV) $(DOCS): $(VENV)/.ready-%: lock/%.txt pyproject.toml | $(BIN)/python
 ifdef UV
 	uv pip install --quiet --python $(BIN)/python --require-hashes -r lock/$*.txt
 	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .

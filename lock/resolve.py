@@ -1,6 +1,7 @@
 """Resolve the ranges of pyproject.toml into lock/: one file a level, for every system, with hashes.
 
-Each level holds the one before it, at the same versions. Run it with `make lock`.
+Each level holds the one before it, at the same versions; `docs` stands beside `dev`, and shares its
+versions where both need a package. Run it with `make lock`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ LEVELS = {
     "run": ["--extra", "anthropic", "--group", "backend"],
     "test": ["--extra", "anthropic", "--group", "backend", "--group", "test"],
     "dev": ["--extra", "anthropic", "--group", "dev"],
+    "docs": ["--group", "backend", "--group", "docs"],
 }
 
 
