@@ -43,7 +43,7 @@ _EXAMPLES = examples(
 _EXIT_CODES = """\
 \b
 Exit codes: 0 done, 1 failed, 2 wrong usage or a missing confirmation,
-130 interrupted.
+3 'recordings diff' cannot read what to compare, 130 interrupted.
 OPENPROGRAM_DEBUG=1 shows the traceback of an error."""
 
 app = typer.Typer(

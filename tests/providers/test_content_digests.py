@@ -165,6 +165,9 @@ def test_a_removed_secret_is_null(name: str):
     request["options"]["metadata"] = {"token": PLACEHOLDER, "note": "x", "\u2028token": PLACEHOLDER}
     other["options"]["metadata"] = {"token": None, "note": "x", "\u2028token": None}
     assert digest_request(request) == digest_request(other)
+    del other["options"][name]
+    assert find_first_request_difference(request, other) is None
+    assert digest_request(request) == digest_request(other)
 
 
 @pytest.mark.parametrize(
