@@ -10,8 +10,6 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
-import msgspec
-
 from openprogram.errors import RecordingFileError
 from openprogram.providers import content_digests, file_safety
 from openprogram.providers.alignment import align
@@ -23,7 +21,7 @@ from openprogram.providers.comparison import (
     join_path,
 )
 from openprogram.providers.inspection import inspect_recording, read_call
-from openprogram.providers.recording.format import RowError, decode_row
+from openprogram.providers.recording import rereading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +34,6 @@ Json: TypeAlias = dict[str, Any]
 Place: TypeAlias = "tuple[int | None, int | None]"
 """The indices of a call in both recordings; None where it is not."""
 PairState: TypeAlias = Literal["equal", "changed", "removed", "inserted"]
-
-_decode = cast("Any", msgspec.json.Decoder()).decode
 
 PAIR_STATES: tuple[PairState, ...] = ("equal", "changed", "removed", "inserted")
 """What can have become of a call, in the order in which people are told."""
@@ -286,7 +282,12 @@ class _Contents:
         found = cast("Json", event) if isinstance(event, dict) else {}
         message = found.get("message" if found.get("type") == "done" else "error")
         if not isinstance(message, dict):
-            raise self._changed(call)
+            raise RecordingFileError(
+                self._path,
+                "unreadable",
+                "was changed while it was compared; compare a copy that nothing writes to",
+                call_index=call.call_index,
+            )
         return cast("Json", message)
 
     def _read_last_snapshot(self, call: CallInspection) -> Json | None:
@@ -298,34 +299,9 @@ class _Contents:
             last = cast("Json", snapshot) if isinstance(snapshot, dict) else last
         return last
 
-    def _read_row(self, call: CallInspection, offset: int, length: int, kind: str) -> Json:
-        try:
-            line = os.pread(self._fd, length, offset)
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-            raise RecordingFileError(self._path, "unreadable", reason) from error
-        row = _decoded(line)
-        if row.get("type") != kind or row.get("call_index") != call.call_index:
-            raise self._changed(call)
-        return row
-
-    def _changed(self, call: CallInspection) -> RecordingFileError:
-        return RecordingFileError(
-            self._path,
-            "unreadable",
-            "was changed while it was compared; compare a copy that nothing writes to",
-            call_index=call.call_index,
+    def _read_row(
+        self, call: CallInspection, offset: int, length: int, kind: rereading.RowKind
+    ) -> Json:
+        return rereading.read_row(
+            self._fd, self._path, offset, length, kind=kind, call_index=call.call_index
         )
-
-
-def _decoded(line: bytes) -> Json:
-    """Decode a row that was found sound; what became of it since is no row of any call."""
-    try:
-        row = _decode(line)
-    except (ValueError, RecursionError):
-        # Lone surrogates are refused above, and are sound in a recording.
-        try:
-            row = decode_row(line)
-        except RowError:
-            return {}
-    return cast("Json", row) if isinstance(row, dict) else {}

@@ -6,12 +6,16 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import msgspec
-
 from openprogram.errors import RecordingFileError
 from openprogram.providers import file_safety
-from openprogram.providers.recording.format import RowError, decode_row, is_blank
+from openprogram.providers.recording.format import is_blank
 from openprogram.providers.recording.lines import LineBatches
+from openprogram.providers.recording.rereading import (
+    decode_line,
+    read_row,
+    unreadable,
+    whole_event,
+)
 from openprogram.providers.recording.snapshots import SnapshotReader
 
 if TYPE_CHECKING:
@@ -22,8 +26,6 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = Any
 """Any JSON value."""
-
-_decode = cast("Any", msgspec.json.Decoder()).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +120,16 @@ def read_call(path: Path, call: CallInspection) -> RecordedCall:
     """
     fd = file_safety.open_recording_for_reading(path, require_private=False)
     try:
-        line = os.pread(fd, call.request_bytes, call.offset)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+        row = read_row(
+            fd,
+            path,
+            call.offset,
+            call.request_bytes,
+            kind="request",
+            call_index=call.call_index,
+        )
     finally:
         os.close(fd)
-    row = _decoded(path, call, line)
-    if row.get("type") != "request" or row.get("call_index") != call.call_index:
-        raise _changed(path, call)
     return RecordedCall(path=path, inspection=call, request=row)
 
 
@@ -156,15 +160,17 @@ def first_user_text(request: Mapping[str, Json]) -> str | None:
 
 
 def _iterate_events(path: Path, call: CallInspection) -> Iterator[EventInspection]:
-    snapshots = SnapshotReader()
+    snapshots, index = SnapshotReader(), call.call_index
     fd = file_safety.open_recording_for_reading(path, require_private=False)
     try:
         line_number, offset, event_index = call.first_line_number, call.offset, 0
         for lines in LineBatches(fd, call.offset, call.end_offset):
             for line in lines:
-                row = None if is_blank(line) else _decoded(path, call, line)
-                if row and row.get("type") == "event" and row.get("call_index") == call.call_index:
-                    event = _whole(path, call, snapshots, row, event_index)
+                row = None if is_blank(line) else decode_line(path, line, call_index=index)
+                if row and row.get("type") == "event" and row.get("call_index") == index:
+                    event = whole_event(
+                        path, row, snapshots, call_index=index, event_index=event_index
+                    )
                     yield EventInspection(
                         event_index=event_index,
                         line_number=line_number,
@@ -176,42 +182,16 @@ def _iterate_events(path: Path, call: CallInspection) -> Iterator[EventInspectio
                 line_number += 1
                 offset += len(line) + 1
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     finally:
         os.close(fd)
     if event_index != call.event_count:
-        raise _changed(path, call)
-
-
-def _whole(
-    path: Path,
-    call: CallInspection,
-    snapshots: SnapshotReader,
-    row: dict[str, Json],
-    event_index: int,
-) -> dict[str, Json]:
-    event = row.get("event")
-    if row.get("event_index") != event_index or not isinstance(event, dict):
-        raise _changed(path, call)
-    try:
-        return snapshots.rebuild(cast("dict[str, Json]", event))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        # The strict reader accepted other bytes than these.
-        raise _changed(path, call) from error
-
-
-def _decoded(path: Path, call: CallInspection, line: bytes) -> dict[str, Json]:
-    try:
-        row = _decode(line)
-    except (ValueError, RecursionError):
-        # Lone surrogates are refused above, and are sound in a recording.
-        try:
-            row = decode_row(line)
-        except RowError as error:
-            raise _changed(path, call) from error
-    if not isinstance(row, dict):
-        raise _changed(path, call)
-    return cast("dict[str, Json]", row)
+        raise RecordingFileError(
+            path,
+            "unreadable",
+            f"holds {event_index:,} events of the call now, not {call.event_count:,}; look again",
+            call_index=index,
+        )
 
 
 def _field(value: Json, name: str) -> Json:
@@ -220,16 +200,3 @@ def _field(value: Json, name: str) -> Json:
 
 def _items(value: Json) -> list[Json]:
     return cast("list[Json]", value) if isinstance(value, list) else []
-
-
-def _changed(path: Path, call: CallInspection) -> RecordingFileError:
-    return RecordingFileError(
-        path,
-        "unreadable",
-        "was changed while it was looked at; look again",
-        call_index=call.call_index,
-    )
-
-
-def _unreadable(path: Path, error: OSError) -> RecordingFileError:
-    return RecordingFileError(path, "unreadable", f"cannot be read: {error.strerror}")

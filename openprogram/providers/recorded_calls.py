@@ -8,13 +8,13 @@ from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from openprogram.errors import RecordingFileError
+from openprogram.errors import RecordingFileError, quoted
 from openprogram.providers import file_safety
 from openprogram.providers import types as t
-from openprogram.providers.recording.format import RowError, decode_row
+from openprogram.providers.recording.format import REDACTION_VERSION_IF_UNSAID
 from openprogram.providers.recording.reader import iterate_rows
+from openprogram.providers.recording.redaction import REDACTION_VERSION
+from openprogram.providers.recording.rereading import read_row, typed_event, whole_event
 from openprogram.providers.recording.snapshots import SnapshotReader
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ class RecordedCalls:
         Raises:
             RecordingFileError: The file was changed since.
         """
-        return self._read_row(self._calls[call_index].request, call_index)
+        offset, length = self._calls[call_index].request
+        return read_row(self._fd, self.path, offset, length, kind="request", call_index=call_index)
 
     def read_events(self, call_index: int) -> Iterator[RecordedEvent]:
         """Read the events of a call, one at a time.
@@ -94,15 +95,12 @@ class RecordedCalls:
         """
         snapshots = SnapshotReader()
         places = iter(self._calls[call_index].events)
-        for event_index, place in enumerate(zip(places, places, strict=True)):
-            row = self._read_row(place, call_index)
-            if row.get("event_index") != event_index or not isinstance(row.get("event"), dict):
-                raise self._changed(call_index)
-            try:
-                event: RecordedEvent = t.from_wire(t.RecordedEvent, snapshots.rebuild(row["event"]))
-            except ValueError as error:
-                raise self._changed(call_index) from error
-            yield event
+        for event_index, (offset, length) in enumerate(zip(places, places, strict=True)):
+            row = read_row(self._fd, self.path, offset, length, kind="event", call_index=call_index)
+            event = whole_event(
+                self.path, row, snapshots, call_index=call_index, event_index=event_index
+            )
+            yield typed_event(self.path, t.RecordedEvent, event, call_index=call_index)
 
     def outcome(self, call_index: int) -> str:
         """Say how a call ended.
@@ -119,6 +117,7 @@ class RecordedCalls:
         calls: list[_Call] = []
         for row in iterate_rows(self._fd, self.path):
             if row.call_index is None:
+                self._require_known_redaction(row.value)
                 continue
             if row.kind == "request":
                 calls.append(_Call(request=(row.offset, row.length)))
@@ -128,25 +127,16 @@ class RecordedCalls:
                 calls[row.call_index].outcome = str(row.value)
         return calls
 
-    def _read_row(self, place: tuple[int, int], call_index: int) -> dict[str, Any]:
-        offset, length = place
-        line = os.pread(self._fd, length, offset)
-        try:
-            row: Any = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            # Lone surrogates are refused above, and are sound in a recording.
-            try:
-                row = decode_row(line)
-            except RowError as error:
-                raise self._changed(call_index) from error
-        if not isinstance(row, dict) or row.get("call_index") != call_index:  # type: ignore[reportUnknownMemberType]  # an object of anything
-            raise self._changed(call_index)
-        return row  # type: ignore[reportUnknownVariableType]  # likewise
-
-    def _changed(self, call_index: int) -> RecordingFileError:
-        return RecordingFileError(
-            self.path,
-            "unreadable",
-            "was changed while it was being replayed; replay a copy that nothing writes to",
-            call_index=call_index,
-        )
+    def _require_known_redaction(self, header: Any) -> None:
+        """Refuse what other rules than ours took the secrets out of: both sides must agree."""
+        version = header.get("redaction_version")
+        if version is None:
+            version = REDACTION_VERSION_IF_UNSAID
+        if type(version) is not int or version != REDACTION_VERSION:
+            raise RecordingFileError(
+                self.path,
+                "unsupported_version",
+                f"its redaction version {quoted(version)} is not known here; it can be shown, and "
+                "replayed by the program that wrote it",
+                line_number=1,
+            )

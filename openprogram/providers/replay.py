@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from openprogram.errors import OpenProgramError, RecordedCallInterrupted, quoted
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _OTHER_CALLS_TRIED = 20
 """How many later recorded calls are tried against a request that does not match the next one."""
 
+_open_providers: weakref.WeakSet[ReplayProvider] = weakref.WeakSet()
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +58,7 @@ class ReplayProvider:
         self._report_mismatches = report_mismatches
         self._calls = RecordedCalls(file_safety.absolute_path(path))
         self._lock = threading.Lock()
-        self._process_id = os.getpid()
+        _open_providers.add(self)
         self._served_count = 0
         self._has_warned_of_placeholder = False
 
@@ -128,6 +130,10 @@ class ReplayProvider:
                 hint=f"the run ended before it asked what recorded call {served} asks",
             )
 
+    def renew_lock(self) -> None:
+        """Forget who held the lock; for a forked child, where that thread does not exist."""
+        self._lock = threading.Lock()
+
     def close(self) -> None:
         """Let go of the file; a second call does nothing."""
         self._calls.close()
@@ -148,9 +154,6 @@ class ReplayProvider:
 
     def _claim(self, incoming: dict[str, Any]) -> int:
         """Compare with the next call and use it up, as one step."""
-        if os.getpid() != self._process_id:
-            # A forked child may find the lock held by a thread that does not exist in it.
-            self._lock, self._process_id = threading.Lock(), os.getpid()
         with self._lock:
             index = self._served_count
             if index == len(self._calls):
@@ -251,3 +254,12 @@ class ReplayProvider:
 
 def _calls(count: int) -> str:
     return "1 call" if count == 1 else f"{count:,} calls"
+
+
+def _renew_locks() -> None:
+    """Free what a thread held that a forked child does not have."""
+    for provider in _open_providers:
+        provider.renew_lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)

@@ -255,7 +255,7 @@ def test_a_file_that_is_written_over_is_noticed(path: Path) -> None:
     provider = ReplayProvider(path)
     with path.open("r+b") as file:
         file.write(b" " * path.stat().st_size)
-    with pytest.raises(RecordingFileError, match="was changed while it was being replayed"):
+    with pytest.raises(RecordingFileError, match="was changed while it was being read"):
         ask(provider, "first")
 
 
@@ -265,6 +265,36 @@ def test_an_unsound_file_is_refused_at_construction(path: Path) -> None:
     with pytest.raises(RecordingFileError) as caught:
         ReplayProvider(path)
     assert caught.value.code == "truncated_row"
+
+
+@pytest.mark.parametrize(
+    "noise", [b"\x00", b"[" * 4000, b'{"type":"event","call_index":0,"event_index":1,"event":{']
+)
+def test_whatever_is_written_over_a_file_only_one_error_comes_of_it(
+    path: Path, noise: bytes
+) -> None:
+    record(path, first=text_events("x", "y"))
+    size = path.stat().st_size
+    for offset in range(0, size, 37):
+        provider = ReplayProvider(path)
+        content = path.read_bytes()
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.write(noise[: size - offset])
+        with contextlib.suppress(RecordingFileError, ReplayMismatch):
+            ask(provider, "first")
+        provider.close()
+        path.write_bytes(content)
+
+
+def test_a_recording_of_other_redaction_rules_is_not_replayed(path: Path) -> None:
+    record(path, first=text_events("x"))
+    rows = rows_of(path)
+    rows[0]["redaction_version"] = 99
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(RecordingFileError, match="redaction version 99") as caught:
+        ReplayProvider(path)
+    assert caught.value.code == "unsupported_version"
 
 
 def test_a_file_that_others_may_read_is_refused_with_the_command(path: Path) -> None:

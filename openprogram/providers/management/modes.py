@@ -17,11 +17,13 @@ from openprogram.errors import (
     RecordingFileError,
     RecordingWriteError,
 )
-from openprogram.providers import file_safety, inspection
+from openprogram.providers import file_safety
 from openprogram.providers.file_safety import permission_problem
 from openprogram.providers.ignored_paths import parse_ignored_path
 from openprogram.providers.management.selection import Selection, resolve_selector, selection_of
+from openprogram.providers.recorded_calls import RecordedCalls
 from openprogram.providers.recording.format import encode_header
+from openprogram.providers.recording.redaction import REDACTION_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -142,9 +144,7 @@ def prepare_replay(selector: str) -> Selection:
     try:
         # Held until the settings name the recording: nobody can delete it in between.
         _compat.lock_shared(fd, timeout_seconds=_LOCK_TIMEOUT_SECONDS)
-        error = inspection.inspect_recording(path).error
-        if error is not None:
-            raise error
+        RecordedCalls(path).close()
         _require_unchanged(fd, path)
         _set_mode("replay", selection.setting)
     except BlockingIOError as error:
@@ -184,7 +184,8 @@ def _write_header(fd: int, path: Path, recording_id: str) -> None:
     try:
         # Nobody can delete the recording before the settings name it.
         _compat.lock_shared(fd, timeout_seconds=_LOCK_TIMEOUT_SECONDS)
-        _private_files.write_all(fd, encode_header(recording_id))
+        header = encode_header(recording_id, redaction_version=REDACTION_VERSION)
+        _private_files.write_all(fd, header)
         os.fsync(fd)
         _compat.sync_directory(path.parent)
     except OSError as error:

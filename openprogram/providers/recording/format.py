@@ -91,12 +91,18 @@ class RowError(ValueError):
         """The call at fault, where one is."""
 
 
-def encode_header(recording_id: str, *, created_at: datetime | None = None) -> bytes:
+def encode_header(
+    recording_id: str,
+    *,
+    created_at: datetime | None = None,
+    redaction_version: int = REDACTION_VERSION_IF_UNSAID,
+) -> bytes:
     """Encode the first row of a new recording.
 
     Args:
         recording_id: The managed ID, or an external file's name.
         created_at: When it was begun, aware; None means now.
+        redaction_version: By which rules the secrets are taken out of the rows to come.
 
     Returns:
         One line with its LF.
@@ -112,7 +118,7 @@ def encode_header(recording_id: str, *, created_at: datetime | None = None) -> b
             "format_version": RECORDING_FORMAT_VERSION,
             "recording_id": recording_id,
             "created_at": instant.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "redaction_version": REDACTION_VERSION_IF_UNSAID,
+            "redaction_version": redaction_version,
         }
     )
 

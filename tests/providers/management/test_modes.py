@@ -91,7 +91,7 @@ class TestPreparingToRecord:
         config.update_settings({"record_replay.mode": "off", "record_replay.file": "before"})
         before = config.read_settings()
 
-        def fail(*_args: object) -> None:
+        def fail(*_args: object, **_options: object) -> None:
             raise failure
 
         monkeypatch.setattr(modes, step, fail)
@@ -181,13 +181,13 @@ class TestPreparingToReplay:
         self, write_recording: WriteRecording, state_dir: Path, monkeypatch: pytest.MonkeyPatch
     ):
         path = write_recording("x")
-        inspect = inspection.inspect_recording
+        read = modes.RecordedCalls
 
-        def replace_then_inspect(path: Path) -> inspection.RecordingInspection:
+        def replace_then_read(path: Path) -> modes.RecordedCalls:
             write_recording("other").replace(path)
-            return inspect(path)
+            return read(path)
 
-        monkeypatch.setattr(inspection, "inspect_recording", replace_then_inspect)
+        monkeypatch.setattr(modes, "RecordedCalls", replace_then_read)
         with pytest.raises(RecordingFileError, match="replaced"):
             management.prepare_replay(str(path))
         assert not (state_dir / "config.json").exists()
