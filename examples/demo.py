@@ -47,7 +47,7 @@ SCRIPT: list[ScriptEntry] = [
         parts=[
             Text(
                 "Version 2.4 is planned for Friday, 4 December, at 10:00 UTC.\n"
-                "Ada signs the packages, and Grace watches the error rate."
+                "Two people sign the packages, and one watches the error rate."
             )
         ],
         usage=TokenCounts(input=538, output=49),

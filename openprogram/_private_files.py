@@ -91,7 +91,6 @@ def open_private_file(
     path: Path,
     flags: int,
     *,
-    create_mode: int = FILE_MODE,
     must_own: bool = True,
     tighten: bool = False,
 ) -> int:
@@ -100,7 +99,7 @@ def open_private_file(
     Args:
         path: The file; its directory must be there.
         flags: As for `os.open`; links are refused and the descriptor closed on exec in any case.
-        create_mode: The mode of a file that `O_CREAT` makes, before the umask.
+            A file that `O_CREAT` makes is 0600, less what the umask takes.
         must_own: Refuse a file of another user.
         tighten: Make the mode exactly 0600, and refuse the file when that cannot be.
 
@@ -117,7 +116,6 @@ def open_private_file(
             directory_fd,
             path,
             flags,
-            create_mode=create_mode,
             must_own=must_own,
             tighten=tighten,
         )
@@ -128,7 +126,6 @@ def open_file_at(
     path: Path,
     flags: int,
     *,
-    create_mode: int = FILE_MODE,
     must_own: bool = True,
     tighten: bool = False,
 ) -> int:
@@ -138,7 +135,6 @@ def open_file_at(
         directory_fd: The directory.
         path: The file; only its last name is opened, the rest serves the messages.
         flags: As for `os.open`.
-        create_mode: The mode of a file that `O_CREAT` makes, before the umask.
         must_own: Refuse a file of another user.
         tighten: Make the mode exactly 0600, and refuse the file when that cannot be.
 
@@ -151,7 +147,7 @@ def open_file_at(
         UnsafeFileError: The file breaks a rule.
     """
     try:
-        fd = os.open(path.name, flags | _FILE_FLAGS, create_mode, dir_fd=directory_fd)
+        fd = os.open(path.name, flags | _FILE_FLAGS, FILE_MODE, dir_fd=directory_fd)
     except OSError as error:
         rule = _rule_behind(error)
         if rule is None:

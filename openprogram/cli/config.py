@@ -24,6 +24,7 @@ app = typer.Typer(
     ),
 )
 
+_IGNORE_KEY = "record_replay.ignore"
 _APPLY = {
     "next_start": "It counts from the next start on; restart what already runs.",
     "now": "It counts at once.",
@@ -106,7 +107,13 @@ def set_(
     spec = _spec_of(key)
     try:
         parsed = spec.parse(value)
-    except ConfigError as error:
+        if key == _IGNORE_KEY:
+            # Late: it loads the types of a request, which no other setting needs.
+            from openprogram.providers.ignored_paths import parse_ignored_path
+
+            for line in parsed:
+                parse_ignored_path(line)
+    except (ConfigError, ValueError) as error:
         raise _diagnostics.UsageError(str(error)) from error
     settings_file.update_settings({key: parsed})
     if as_json:

@@ -386,7 +386,6 @@ class EventStructuredOutputEnd(_Event, kw_only=True, tag="structured_output_end"
     value: Any
 
 
-BlockStartEvent: TypeAlias = EventTextStart | EventThinkingStart | EventToolCallStart
 BlockDeltaEvent: TypeAlias = EventTextDelta | EventThinkingDelta | EventToolCallDelta
 BlockEndEvent: TypeAlias = EventTextEnd | EventThinkingEnd | EventToolCallEnd
 

@@ -33,7 +33,14 @@ def test_without_a_key_every_setting_is_explained(run_cli: RunCli) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["get", "nope"], ["set", "nope", "1"], ["set", "ui.theme", "pink"], ["set", "ui.keymap", "["]],
+    [
+        ["get", "nope"],
+        ["set", "nope", "1"],
+        ["set", "ui.theme", "pink"],
+        ["set", "ui.keymap", "["],
+        ["set", "record_replay.ignore", '["context"]'],
+        ["set", "record_replay.ignore", '["options.sesion_id"]'],
+    ],
 )
 def test_what_is_no_setting_or_no_value_is_wrong_usage(
     run_cli: RunCli, words: list[str], state_dir: Path

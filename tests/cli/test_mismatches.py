@@ -25,7 +25,7 @@ def test_short_values_stand_in_the_one_line() -> None:
 
 def test_long_texts_are_cut_to_where_they_begin_to_differ() -> None:
     common = "Release notes, version 2.4\n\nThe release is planned for "
-    rest = ", at 10:00 UTC.\nAda signs the packages.\n"
+    rest = ", at 10:00 UTC.\nTwo people sign.\n"
     assert _explain(f"{common}Friday{rest}", f"{common}Monday{rest}", hint="next") == [
         f"replay mismatch at call 1, field {FIELD}:",
         "  recorded  …release is planned for Friday, at 10:00 UTC.",

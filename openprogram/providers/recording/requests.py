@@ -9,9 +9,6 @@ from openprogram.providers.recording.redaction import remove_secret_values
 if TYPE_CHECKING:
     from openprogram.providers.types import Context, Model, StreamOptions
 
-REQUEST_PART_NAMES = ("model", "context", "options")
-"""The parts of a request, in the order in which they are compared."""
-
 
 def dump_request(model: Model, context: Context, options: StreamOptions | None) -> dict[str, Any]:
     """Turn a request into JSON values with the secrets removed.
