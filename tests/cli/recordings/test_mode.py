@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from openprogram.config import update_settings
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -74,7 +76,7 @@ def test_status_is_not_valid_when_replay_would_refuse_a_path(
 ) -> None:
     write_recording("first")
     run_cli("recordings", "replay", "first")
-    run_cli("config", "set", "record_replay.ignore", json.dumps([path]))
+    update_settings({"record_replay.ignore": [path]})
     ended = run_cli("recordings", "status")
     assert ended.exit_code == 1
     assert ended.out.startswith("Next start    blocked; the settings say replay\n")
