@@ -7,12 +7,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
 
+from openprogram.providers.recording.text_redaction import apply_replacements, merged
+from openprogram.providers.recording.text_rules import TextViews
 from openprogram.providers.recording.text_values import PLACEHOLDER
+
+if TYPE_CHECKING:
+    from openprogram.providers.recording.text_rules import TextRule
 
 SECRETS = ("hunter7Zq91x", "hunter2222", "Zz11Yy22Xx33Ww44")
 _FOLDER = Path(__file__).parent
@@ -75,7 +81,7 @@ _WORDS = (
     *("key ", "token ", "token=", "password", "secret:", "api_key", "Authorization", "Cookie: "),
     *("Bearer ", "curl ", "value", '"value": ', '"name": ', "name: ", "sk-", "eyJ", "AKIA", "None"),
     *("the quick brown fox ", "```json\n", "-----BEGIN PRIVATE KEY-----", PLACEHOLDER),
-    *("-----END PRIVATE KEY-----", "ſecret=abc1 ", "://", "data:image/png;base64,"),
+    *("-----END PRIVATE KEY-----", "\u017fecret=abc1 ", "://", "data:image/png;base64,"),
 )
 _ESCAPES = ("%3D", "%22", "%25", "&quot;", "&amp;", "\\u0041", "\\/", "\\n", '\\"', "\\\n")
 
@@ -84,3 +90,13 @@ NOISE = st.one_of(st.text(max_size=8), st.sampled_from(_SIGNS + _WORDS + _ESCAPE
 PIECES = st.sampled_from([one.text for one in hidden_texts(SECRETS[0])] + kept_texts())
 TEXTS = st.lists(st.one_of(NOISE, NOISE, PIECES), max_size=7).map("".join)
 """Prose, JSON, code and credentials, put together at random."""
+
+
+def redacted_by(rule: TextRule, text: str) -> str:
+    """Redact a text by one rule alone, and see that its gate and triggers let the text through."""
+    views = TextViews(text)
+    found = merged(list(rule.find_secrets(views)))
+    if found:
+        assert list(rule.find_candidates(views)), f"the gate keeps out {text!r}"
+        assert any(re.search(one, text.lower()) for one in rule.triggers), f"no trigger in {text!r}"
+    return apply_replacements(text, found)

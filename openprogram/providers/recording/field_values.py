@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from openprogram.providers.recording.text_rules import TextViews
 
 _KEPT = re.compile(r"(?ai)[\"']?(?:null|none|true|false|nil|undefined)(?![\w.\-])")
-_SHELL_REST = re.compile(r"(?a)(?:\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*+\"|[\w.!@#%^*+=:,/-])*+")
+_SHELL_REST = re.compile(
+    r"(?a)(?=[\w'\"\\])(?:\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*+\"|[\w.!@#%^*+=:,/-])*+"
+)
 _BARE_JSON_VALUE = re.compile(r"(?a)[^\s,}\])\\\"']+")
 _NEXT_LINE_VALUE = re.compile(r"\"(?!\"\")|'(?!'')|[{\[]")
 _CLOSING_QUOTE = re.compile(r"\\*[\"']")
 _NUMBER = re.compile(r"(?a)-?\d[\d.eE+-]*")
+_PARAMETER_BEFORE = re.compile(r"(?a)[?&#;](?:[\w.]*\[)?\Z")
 _CALL_BEFORE = re.compile(r"(?a)\(\s*\Z|,\s+\Z")
 _CODE_VALUE = re.compile(r"(?a)[A-Za-z_][A-Za-z_.]*|[A-Za-z_][\w.]*[(\[][^\n]*[)\]][\w.()]*")
 _FLAT_LITERAL = re.compile(
@@ -68,7 +71,7 @@ class Field(NamedTuple):
 
     def is_url_parameter(self) -> bool:
         """Say whether the field stands in the query or the fragment of a URL, or in a form."""
-        return self.before.endswith(("?", "&", "#", ";"))
+        return _PARAMETER_BEFORE.search(self.before) is not None
 
     def has_quoted_name(self) -> bool:
         """Say whether the name is a text, as in JSON and in the dicts of Python."""
@@ -124,12 +127,8 @@ def _is_closing(field: Field, quote: str, at: int) -> bool:
 
 def _end_of_shell_word(part: str, end: int) -> int:
     """Find the end of a word that goes on behind its first quote, as `"a"b'c'` does."""
-    if not part.startswith(("'", '"', "\\"), end + 1):
-        return end
     rest = _SHELL_REST.match(part, end + 1)
-    if rest is None or not rest[0]:
-        return end
-    return rest.end() - rest[0].endswith(("'", '"'))
+    return end if rest is None else rest.end() - rest[0].endswith(("'", '"'))
 
 
 def read_json_like(field: Field) -> Replacement | None:

@@ -74,12 +74,19 @@ class _Frame:
     first: str = ""
     """The first text of an array: a header's name, or a command."""
     previous: str = ""
-    """The text before the one that is read: a flag, it may be."""
-    second: str = ""
+    """The last text of an array: a flag, it may be."""
+    previous_count: int = 0
+    """Which element that was, from 1."""
+    second: str | None = None
+    """The second text of an array."""
     value_places: list[Replacement] = field(default_factory=list[Replacement])
 
     def is_pair(self) -> bool:
-        return self.count == 2 and (self.is_in_array or is_header_pair(self.first, self.second))  # noqa: PLR2004
+        """Say whether an array is a header and its value, alone or in a list of such."""
+        if self.count != 2:  # noqa: PLR2004 - a pair
+            return False
+        is_lone = self.second is not None and is_header_pair(self.first, self.second)
+        return self.is_in_array or is_lone
 
     def expects_key(self, mark_before: str) -> bool:
         return self.is_object and mark_before in "{,"
@@ -257,11 +264,15 @@ class JsonScanner:
             frame.names_secret = is_secret_field(decoded)
         elif frame.count == 2:  # noqa: PLR2004 - the second of a pair
             frame.second = decoded
-        argument = find_in_argument(frame.first, frame.previous, decoded)
-        frame.previous = decoded
+        argument = None if frame.is_object else self._find_argument(frame, decoded)
         self._add_within(
             start, end, decoded, [argument] if argument else self._find_in_string(decoded)
         )
+
+    def _find_argument(self, frame: _Frame, decoded: str) -> Replacement | None:
+        is_behind_text = frame.previous_count == frame.count - 1
+        flag, frame.previous, frame.previous_count = frame.previous, decoded, frame.count
+        return find_in_argument(frame.first, flag, decoded) if is_behind_text else None
 
     def _decode(self, start: int, end: int) -> str:
         raw = self.text[start + 1 : end - 1]

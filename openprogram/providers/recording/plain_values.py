@@ -135,20 +135,21 @@ def key_text(key: object) -> str:
         key: Any hashable value.
 
     Returns:
-        Text and bytes as text, the scalars of JSON as JSON writes them, else the type's name.
+        Scalars as JSON writes them, what has a text of its own as that, else the type's name.
     """
-    if isinstance(key, str):
-        return str.__str__(key)
-    if isinstance(key, bytes):
-        return key.decode("utf-8", "backslashreplace")
-    if key is None or isinstance(key, bool):
+    if key is None or key is True or key is False:
         return {None: "null", True: "true", False: "false"}[key]
-    if isinstance(key, (int, float)):
-        return str(number_value(int(key) if isinstance(key, int) else float(key)))
-    return type_name(key)
+    try:
+        said = _scalar(key)
+    except Exception:  # noqa: BLE001 - a foreign object may do anything, and redaction is total
+        said = None
+    if said is None:
+        return type_name(key)
+    return said if isinstance(said, str) else str(number_value(said))
 
 
 def type_name(value: object) -> str:
     """Name the type of an object, or a type itself, in angle brackets; runs no code of it."""
-    type_ = cast("type[Any]", value) if isinstance(value, type) else type(value)
+    is_type = issubclass(type(value), type)  # isinstance would ask the object itself
+    type_ = cast("type[Any]", value) if is_type else type(value)
     return f"<{type.__dict__['__name__'].__get__(type_)}>"

@@ -202,10 +202,8 @@ class _Walk:
         for at, item in enumerate(result):
             if type(item) is list:
                 result[at] = _without_pair_value(cast("list[Any]", item))
-        first = result[0] if result else None
-        if type(first) is not str:
-            return result
-        if len(result) == 2 and type(result[1]) is str and is_header_pair(first, result[1]):  # noqa: PLR2004 - a pair
+        is_lone_pair = len(result) == 2 and type(result[0]) is str and type(result[1]) is str  # noqa: PLR2004 - a pair
+        if is_lone_pair and is_header_pair(result[0], result[1]):
             return _without_pair_value(result)
         return _without_arguments(result)
 
@@ -247,10 +245,11 @@ def _without_pair_value(items: list[Any]) -> list[Any]:
 
 def _without_arguments(items: list[Any]) -> list[Any]:
     """Redact what stands behind a flag in a list of a command's arguments."""
+    command = items[0] if items and type(items[0]) is str else ""
     for at in range(1, len(items)):
         flag, value = items[at - 1], items[at]
         if type(flag) is str and flag[:1] == "-" and type(value) is str:
-            found = find_in_argument(items[0], flag, value)
+            found = find_in_argument(command, flag, value)
             if found is not None:
                 items[at] = apply_replacements(value, [found])
     return items

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from openprogram.providers.recording.text_rules import TextRule, TextViews
+from openprogram.providers.recording.text_rules import Gate, TextRule, TextViews
 from openprogram.providers.recording.text_values import Replacement
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class SecretShape:
 
 
 def _shape(
-    name: str, beginning: str, rest: str, *, rare_at: int = -1, kept: str = ""
+    name: str, beginning: str, rest: str, *, rare_at: int = -1, kept: str = "", trigger: str = ""
 ) -> SecretShape:
     characters = tuple(re.findall(r"\\.|\[[^\]]*\]|.", beginning))
     rare_at %= len(characters)
@@ -46,7 +46,7 @@ def _shape(
         beginning=characters[: rare_at + 1],
         kept=kept,
         rest="".join(characters[rare_at + 1 :]) + rest,
-        trigger=beginning.lower(),
+        trigger=trigger or beginning.lower(),
     )
 
 
@@ -100,7 +100,13 @@ SHAPES = (
     _shape("doppler", r"dp\.pt\.", r"[A-Za-z0-9]{32,}+"),
     _shape("slack webhook", r"slack\.", r"T\w+/B\w+/\w+", kept=r"com/services/"),
     _shape("discord webhook", r"discord\.", r"[\w-]{40,}+", kept=r"com/api/webhooks/[0-9]{15,20}/"),
-    _shape("telegram", "[0-9]:", r"AA[\w-]{33}(?![\w-])", kept="(?<=[0-9]{8}:)"),
+    _shape(
+        "telegram",
+        "[0-9]:",
+        r"AA[\w-]{33}(?![\w-])",
+        kept="(?<=[0-9]{8}:)",
+        trigger="[0-9]:aa",
+    ),
     _shape("aws", "A[KS]IA", r"[A-Z0-9]{16}(?![A-Za-z0-9])", rare_at=0),
     _shape("google api key", "AIza", r"[\w-]{30,}+", rare_at=0),
     _shape("atlassian", "ATATT3", r"[\w=-]{20,}+", rare_at=0),
@@ -143,19 +149,23 @@ def _character_before(shape: SecretShape) -> str:
     return shape.beginning[-2] if len(shape.beginning) > 1 else ""
 
 
-def _by_rare_character() -> tuple[tuple[re.Pattern[bytes], list[SecretShape]], ...]:
+def _by_rare_character() -> tuple[tuple[Gate, list[SecretShape]], ...]:
     groups: dict[str, list[SecretShape]] = {}
     for shape in sorted(SHAPES, key=_character_before):
         groups.setdefault(shape.beginning[-1], []).append(shape)
-    return tuple((_pattern(rare, group), group) for rare, group in groups.items())
+    return tuple(
+        (Gate(rare[-1:].encode(), _pattern(rare, group)), group) for rare, group in groups.items()
+    )
 
 
-_PATTERNS = _by_rare_character()
+_GATES = _by_rare_character()
 
 
 def _find_shapes(views: TextViews) -> Iterator[tuple[SecretShape, Replacement]]:
-    for pattern, shapes in _PATTERNS:
-        for match in pattern.finditer(views.raw):
+    for gate, shapes in _GATES:
+        if gate.literal not in views.raw:
+            continue
+        for match in gate.pattern.finditer(views.raw):
             number = match.lastindex or 1
             shape = shapes[number - 1]
             start = match.start(number) if shape.kept else match.start() - len(shape.beginning) + 1
@@ -193,11 +203,11 @@ PRIVATE_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)
 PRIVATE_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 """Closes one; where it is missing, the key was cut and goes to the end of its text."""
 
-_BEGIN_GATE = re.compile(PRIVATE_KEY_BEGIN.pattern.encode())
+_BEGIN_GATE = Gate(b"-----BEGIN", re.compile(PRIVATE_KEY_BEGIN.pattern.encode()))
 
 
 def _find_private_key_beginnings(views: TextViews) -> list[int]:
-    return [match.start() for match in _BEGIN_GATE.finditer(views.raw)]
+    return _BEGIN_GATE.starts(views.raw)
 
 
 def _find_private_keys(views: TextViews) -> Iterator[Replacement]:

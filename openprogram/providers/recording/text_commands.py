@@ -10,7 +10,7 @@ from openprogram.providers.recording.field_names import (
     NAME_TRIGGERS,
     is_secret_field,
 )
-from openprogram.providers.recording.text_rules import TextRule, TextViews
+from openprogram.providers.recording.text_rules import REST_OF_LINE, TextRule, TextViews, gate
 from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
     Replacement,
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENDING = NAME_ENDING.encode()
-_FLAG_GATE = re.compile(
+_FLAG_GATE = gate(
+    "-",
     rb"-(?<=[\s\"'`-]-)(?=[a-z])(?:[a-z]{0,6}u[\s\w'\"=:\\]"
     rb"|(?<=--)(?:user|proxy-user|cookie)[ \t=\"']|b[ \t\"']"
     rb"|(?<=[ \t]-)[pa](?:[ \t'\"]|[^\s-]{4})"
-    rb"|(?<=[\s\"'`-]-)(?=[a-z])[\w-]{0,40}?" + _ENDING + rb"[ \t=\"'])[^\n]*+"
+    rb"|(?<=[\s\"'`-]-)(?=[a-z])[\w-]{0,40}?" + _ENDING + rb"[ \t=\"'])" + REST_OF_LINE,
 )
-_ENV_GATE = re.compile(rb"ENV[ \t]++\w*?(?i:" + _ENDING + rb")[ \t]")
-_SET_GATE = re.compile(rb"fig(?:ure)?[ \t]++set[ \t]++[^\n]{0,100}?" + _ENDING + rb"[ \t]")
+_ENV_GATE = gate("ENV", rb"ENV[ \t]++\w*?(?i:" + _ENDING + rb")[ \t]")
+_SET_GATE = gate("fig", rb"fig(?:ure)?[ \t]++set[ \t]++[^\n]{0,100}?" + _ENDING + rb"[ \t]")
 
 _SPACE = r"(?:[ \t]++|=|[\"'],[ \t]*+(?=[\"']))"
 _USER_FLAG = re.compile(
@@ -81,24 +82,17 @@ def find_in_argument(command: str, flag: str, value: str) -> Replacement | None:
 
 
 def _find_candidates(views: TextViews) -> list[int]:
-    return [
-        match.start()
-        for pattern, text in (
-            (_FLAG_GATE, views.lowered),
-            (_ENV_GATE, views.raw),
-            (_SET_GATE, views.lowered),
-        )
-        for match in pattern.finditer(text)
-    ]
+    found = _FLAG_GATE.starts(views.lowered) + _SET_GATE.starts(views.lowered)
+    return found + _ENV_GATE.starts(views.raw)
 
 
 def _find_secrets(views: TextViews) -> Iterator[Replacement]:
     part = views.text
-    if _FLAG_GATE.search(views.lowered):
+    if _FLAG_GATE.is_open(views.lowered):
         yield from _find_user_flags(views)
         yield from _find_password_flags(views)
         yield from _find_named(part, _SECRET_FLAG)
-    if _ENV_GATE.search(views.raw) or _SET_GATE.search(views.lowered):
+    if _ENV_GATE.is_open(views.raw) or _SET_GATE.is_open(views.lowered):
         yield from _find_named(part, _SET_VARIABLE)
 
 

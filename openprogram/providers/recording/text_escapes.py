@@ -9,10 +9,12 @@ import re
 from bisect import bisect_left
 from urllib.parse import unquote_to_bytes
 
+from openprogram.providers.recording.text_rules import REST_OF_LINE, gate
+
 MOST_LAYERS = 4
 """How often a text is decoded: `%2525253D` is an equals sign at the fourth time."""
 
-ESCAPE_TRIGGERS = ("%", "&(?:#|amp;)", r"\\(?:/|u)")
+ESCAPE_TRIGGERS = ("%", "&#", "&amp;", r"\\/", r"\\u")
 """Patterns of how escapes begin that may hide how a secret begins."""
 
 _NAMED = {"amp": "&", "quot": '"', "apos": "'", "lt": "<", "gt": ">"}
@@ -24,9 +26,9 @@ _ESCAPE = re.compile(
 """Escapes of printable ASCII characters; others cannot be part of a name or a sign."""
 
 _ESCAPED_LINES = (
-    re.compile(rb"%(?:[2-7][0-9A-Fa-f]|09)[^\n]*+"),
-    re.compile(rb"&(?:amp|quot|apos|lt|gt|#[0-9xX]{2,4});[^\n]*+"),
-    re.compile(rb"\\(?:u00[2-7]|/)[^\n]*+"),
+    gate("%", rb"%(?:[2-7][0-9A-Fa-f]|09)" + REST_OF_LINE),
+    gate("&", rb"&(?:amp|quot|apos|lt|gt|#[0-9A-Fa-fxX]{2,4});" + REST_OF_LINE),
+    gate("\\", rb"\\(?:u00[2-7]|/)" + REST_OF_LINE),
 )
 _JSON_LINE = re.compile(rb"\\[nrtu\"\\/][^\n]*+")
 _JSON_OPENING = re.compile(rb"\{[ \t]*+\\*\"|\[[ \t]*+\\*[\[{\"]")
@@ -95,13 +97,8 @@ def decode(text: str) -> DecodedText | None:
 
 def find_escaped_lines(raw: bytes) -> list[int]:
     """Find the offsets of the lines that have escapes, in rising order."""
-    return sorted(
-        {
-            raw.rfind(b"\n", 0, match.start()) + 1
-            for pattern in _ESCAPED_LINES
-            for match in pattern.finditer(raw)
-        }
-    )
+    starts = (start for one in _ESCAPED_LINES for start in one.starts(raw))
+    return sorted({raw.rfind(b"\n", 0, start) + 1 for start in starts})
 
 
 def unescape_roughly(raw: bytes) -> bytes:

@@ -62,8 +62,8 @@ def _find_candidates(views: TextViews) -> list[int]:
     """Find one name on each line that has one, the last one of each separator."""
     found: list[int] = []
     backwards = views.backwards
-    for pattern in _NAME_BEFORE.values():
-        at = 0
+    for separator, pattern in _NAME_BEFORE.items():
+        at = 0 if separator in backwards else views.size
         while match := pattern.search(backwards, at):
             name = _name_of(match, views)
             at = match.end()

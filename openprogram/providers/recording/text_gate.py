@@ -6,7 +6,6 @@ A gate that is too wide costs time, one that is too narrow leaks.
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from openprogram.providers.recording.secret_shapes import KNOWN_SHAPES, PRIVATE_KEYS
@@ -34,23 +33,35 @@ RULES = (FIELDS, PAIRS, PHRASES, COMMANDS, URLS, KNOWN_SHAPES, PRIVATE_KEYS)
 LONGEST_TRIGGER = 16
 """Characters of the longest match of `TRIGGER`."""
 
+_COMMONEST_FIRST = "etaoinshrdlucmfygpbvwkxqjz"
 _MOST_NESTED_TEXTS = 12
 """How deep JSON may be nested in strings of JSON before it is judged without a gate."""
 _CONTINUED_LINE = re.compile(rb"\\\r?\n")
 
 
-def _trigger_pattern(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Join patterns; those that begin with the same letter are tried together, which is faster."""
-    by_start = groupby(sorted(set(patterns)), key=lambda one: one[0] if one[0].isalnum() else "")
-    alternatives = [
-        f"{start}(?:{'|'.join(one.removeprefix(start) for one in group)})"
-        for start, group in by_start
-    ]
-    return re.compile("|".join(alternatives))
+def _trigger_pattern(triggers: Iterable[str]) -> re.Pattern[str]:
+    """Join patterns so that each is looked for from its rarest character."""
+    by_rarest: dict[str, list[str]] = {}
+    for trigger in sorted(set(triggers)):
+        characters = re.findall(r"\\.|\[[^\]]*\]|.", trigger, re.DOTALL)
+        at = max(range(len(characters)), key=lambda at: _rarity(characters[at]))
+        beginning, rest = "".join(characters[: at + 1]), "".join(characters[at + 1 :])
+        by_rarest.setdefault(characters[at], []).append(f"(?<={beginning}){rest}")
+    return re.compile("|".join(f"{one}(?:{'|'.join(ways)})" for one, ways in by_rarest.items()))
+
+
+def _rarity(character: str) -> int:
+    """Rank a character, from frequent letters to signs; a class of characters comes last."""
+    return -1 if character[0] == "[" else _COMMONEST_FIRST.find(character) % 100
 
 
 TRIGGER = _trigger_pattern(
-    (*(trigger for rule in RULES for trigger in rule.triggers), *ESCAPE_TRIGGERS, r"\\\r?\n")
+    (
+        *(trigger for rule in RULES for trigger in rule.triggers),
+        *ESCAPE_TRIGGERS,
+        "\\\\\n",
+        "\\\\\r\n",
+    )
 )
 """Every secret begins at a match of this in the lowered text, or behind one in its part."""
 

@@ -12,7 +12,7 @@ from openprogram.providers.recording.field_names import (
     is_header_pair,
     is_secret_field,
 )
-from openprogram.providers.recording.text_rules import TextRule, TextViews
+from openprogram.providers.recording.text_rules import REST_OF_LINE, TextRule, TextViews, gate
 from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
     QUOTE,
@@ -31,13 +31,20 @@ _COMMA_GATE = re.compile(
     rb",[ \t]*+[\"'`]\\*+(?P<name>" + NAME_ENDING_BACKWARDS.encode() + rb"[\w.-]{0,100})(?=[\"'`])"
 )
 """For a text read backwards: a quoted name before a comma."""
-_ELEMENT_GATE = re.compile(
-    rb"<(?=[a-z])(?:key>)?(?:[\w-]+:)?[\w.-]{0,60}?" + _ENDING + rb"(?:[\s>]|</key>)"
+_ELEMENT_GATE = gate(
+    "<",
+    rb"<(?=[a-z])(?:key>)?(?:[\w-]+:)?[\w.-]{0,60}?"
+    + _ENDING
+    + rb"(?:[\s>]|</key>)"
+    + REST_OF_LINE,
 )
-_VALUE_GATE = re.compile(rb"val(?:(?:ues?)?\\*\"[ \t]*+:|ue=[\"'])")
+_VALUE_GATE = gate("val", rb"val(?:(?:ues?)?\\*\"[ \t]*+:|ue=[\"'])" + REST_OF_LINE)
 _NAME_GATES = tuple(
-    re.compile(beginning + rb"[\"']?[\w.-]{0,80}?" + _ENDING + rb"[\"']?[ \t]*+\r?\n")
-    for beginning in (rb"- name:[ \t]*+", rb"; name=")
+    gate(
+        beginning,
+        beginning.encode() + rb"[\"' \t]*+[\w.-]{0,80}?" + _ENDING + rb"[\"']?[ \t]*+\r?\n",
+    )
+    for beginning in ("- name:", "; name=")
 )
 
 _PLACEHOLDER_START = PLACEHOLDER.split()[0]
@@ -70,13 +77,15 @@ _FORM_FIELD = re.compile(
 
 
 def _find_candidates(views: TextViews) -> list[int]:
-    lowered = views.lowered
-    patterns = (_ELEMENT_GATE, _VALUE_GATE, *_NAME_GATES)
-    found = [match.start() for pattern in patterns for match in pattern.finditer(lowered)]
-    return found + [start for start, _ in _find_quoted_names(views)]
+    found = [start for start, _ in _find_quoted_names(views)]
+    for one in (_ELEMENT_GATE, _VALUE_GATE, *_NAME_GATES):
+        found += one.starts(views.lowered)
+    return found
 
 
 def _find_quoted_names(views: TextViews) -> list[tuple[int, int]]:
+    if b"," not in views.raw:
+        return []
     size = views.size
     places = [
         (size - match.end("name"), size - match.start("name"))
@@ -90,13 +99,13 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
     part, lowered = views.text, views.lowered
     for start, end in _find_quoted_names(views):
         yield from _listed_value(part, start, end)
-    if _VALUE_GATE.search(lowered):
+    if _VALUE_GATE.is_open(lowered):
         yield from _named_values(part, _VALUE_BEFORE_NAME)
         yield from _named_values(part, _ATTRIBUTES)
-    if _ELEMENT_GATE.search(lowered):
+    if _ELEMENT_GATE.is_open(lowered):
         yield from _named_values(part, _ELEMENT)
         yield from _named_values(part, _KEY_ELEMENT)
-    if any(gate.search(lowered) for gate in _NAME_GATES):
+    if any(one.is_open(lowered) for one in _NAME_GATES):
         yield from _named_values(part, _FORM_FIELD)
         for match in _YAML_PAIR.finditer(part):
             if is_secret_field(match["name"]):

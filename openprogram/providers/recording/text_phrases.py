@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from openprogram.providers.recording.text_rules import TextRule, TextViews
+from openprogram.providers.recording.text_rules import REST_OF_LINE, TextRule, TextViews, gate
 from openprogram.providers.recording.text_values import (
     PLACEHOLDER,
     QUOTE,
@@ -37,14 +37,23 @@ _PASSWORD = re.compile(
     rb"w(?:(?<=passw)ord|(?<=pass)wd)[ \t]++(?=\\*[\"'`]|[^\s:=]+[ \t]*+(?:\r?\n|\Z))"
 )
 _NETRC = re.compile(rb"login[ \t]++[^\s:=]++[ \t]++passw(?:or)?d[ \t]++(?=\S)")
-_SCHEME_GATE = re.compile(
-    rb"b(?:earer" + _SPACE + rb"\S{8}|asic" + _SPACE + rb"[\w+/-]{6}|ot" + _MADE + rb")[^\n]*+"
+_SCHEME_GATES = (
+    gate("bearer", rb"bearer" + _SPACE + rb"\S{8}" + REST_OF_LINE),
+    gate("basic", rb"basic" + _SPACE + rb"[\w+/-]{6}" + REST_OF_LINE),
+    gate("bot", rb"bot" + _MADE + REST_OF_LINE),
 )
-_KEY_GATE = re.compile(rb"k(?:(?<=tok)en|ey)(?:" + _MADE + rb"|" + _IS + rb")[^\n]*+")
-_PASSWORD_GATE = re.compile(
-    rb"w(?:(?<=passw)ord|(?<=pass)wd)"
-    rb"(?:" + _IS + rb"|[ \t]++(?:\\*[\"'`]|[^\s:=]+[ \t]*+(?:\r?\n|\Z)))[^\n]*+"
+_KEY_GATES = (
+    gate("key", rb"k(?=ey)ey(?:" + _MADE + rb"|" + _IS + rb")" + REST_OF_LINE),
+    gate("token", rb"k(?<=tok)en(?:" + _MADE + rb"|" + _IS + rb")" + REST_OF_LINE),
 )
+_PASSWORD_GATE = gate(
+    "passw",
+    rb"passw(?:or)?d(?:"
+    + _IS
+    + rb"|[ \t]++(?:\\*[\"'`]|[^\s:=]+[ \t]*+(?:\r?\n|\Z)))"
+    + REST_OF_LINE,
+)
+_NETRC_GATE = gate("login", _NETRC.pattern + REST_OF_LINE)
 
 _BEARER_VALUE = re.compile(
     r"(?a)(?=[^\s\"'`<>,;%]{0,200}?(?:[\d$!#^&*+=~_@]|[a-z][A-Z]|[A-Za-z]{20}))"
@@ -58,28 +67,32 @@ _LONGEST_SIGN = 2
 
 
 def _find_candidates(views: TextViews) -> list[int]:
-    gates = (_SCHEME_GATE, _KEY_GATE, _PASSWORD_GATE, _NETRC)
-    return [match.start() for gate in gates for match in gate.finditer(views.lowered)]
+    gates = (*_SCHEME_GATES, *_KEY_GATES, _PASSWORD_GATE, _NETRC_GATE)
+    return [start for one in gates for start in one.starts(views.lowered)]
 
 
 def _find_secrets(views: TextViews) -> Iterator[Replacement]:
     part, lowered = views.text, views.lowered
-    if _SCHEME_GATE.search(lowered):
+    if any(one.is_open(lowered) for one in _SCHEME_GATES):
         yield from _find_schemes(views)
-    if _KEY_GATE.search(lowered):
+    if any(one.is_open(lowered) for one in _KEY_GATES):
         yield from _find_made_up(views, _TOKEN_OR_KEY)
         for match in _KEY_IS.finditer(lowered):
             yield from _said_value(part, match.end(), is_said=True)
-    if _PASSWORD_GATE.search(lowered):
+    if _PASSWORD_GATE.is_open(lowered):
         for match in _PASSWORD_IS.finditer(lowered):
             yield from _said_value(part, match.end(), is_said=True)
         for match in _PASSWORD.finditer(lowered):
             yield from _said_value(part, match.end(), is_said=False)
-    for match in _NETRC.finditer(lowered):
-        at = match.end()
-        end = bare_value_end(part, at, r"\s")
-        if end > at and not part.startswith(PLACEHOLDER, at):
-            yield Replacement(at, end)
+    if _NETRC_GATE.is_open(lowered):
+        for match in _NETRC.finditer(lowered):
+            yield from _netrc_value(part, match.end())
+
+
+def _netrc_value(part: str, at: int) -> Iterator[Replacement]:
+    end = bare_value_end(part, at, r"\s")
+    if end > at and not part.startswith(PLACEHOLDER, at):
+        yield Replacement(at, end)
 
 
 def _find_schemes(views: TextViews) -> Iterator[Replacement]:
@@ -132,7 +145,7 @@ def _said_value(part: str, at: int, *, is_said: bool) -> Iterator[Replacement]:
 
 
 PHRASES = TextRule(
-    triggers=("b(?:earer|asic|ot)", "token", "key", "passw", "login"),
+    triggers=("bearer", "basic", "bot", "token", "key", "passw", "login"),
     find_candidates=_find_candidates,
     find_secrets=_find_secrets,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,6 +43,38 @@ class TextViews:
         return end - 1 if end > at and self.text[end - 1] == "\r" else end
 
 
+class Gate(NamedTuple):
+    """Finds places in one form of a text; a literal decides at once about most texts."""
+
+    literal: bytes
+    """Without it the pattern cannot match."""
+    pattern: re.Pattern[bytes]
+
+    def starts(self, text: bytes) -> list[int]:
+        """Return where the matches begin."""
+        if self.literal not in text:
+            return []
+        return [match.start() for match in self.pattern.finditer(text)]
+
+    def is_open(self, text: bytes) -> bool:
+        """Say whether there is a match."""
+        return self.literal in text and self.pattern.search(text) is not None
+
+
+def gate(literal: str, pattern: bytes) -> Gate:
+    """Make a gate.
+
+    Args:
+        literal: What is in every match.
+        pattern: Best begun with the literal, or a rare piece of it, because the search for that is
+            fast; best ended with the rest of the line, because one candidate a line is enough.
+    """
+    return Gate(literal.encode(), re.compile(pattern))
+
+
+REST_OF_LINE = rb"[^\n]*+"
+
+
 class TextRule(NamedTuple):
     """One way of telling credentials in a text.
 
@@ -51,7 +84,7 @@ class TextRule(NamedTuple):
     """
 
     triggers: tuple[str, ...]
-    """Patterns for the lowered text, of at most `text_gate.LONGEST_TRIGGER` characters."""
+    """Patterns for the lowered text: characters and classes of them, nothing else."""
     find_candidates: Callable[[TextViews], Iterable[int]]
     """Where a secret may be: offsets on the line that its part begins with."""
     find_secrets: Callable[[TextViews], Iterable[Replacement]]

@@ -5,27 +5,30 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from openprogram.providers.recording.text_rules import TextRule, TextViews
+from openprogram.providers.recording.text_rules import REST_OF_LINE, TextRule, TextViews, gate
 from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement, is_reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GATES = tuple(
-    re.compile(re.escape(slashes) + rb"[^\s/@]*[:@][^\n]*+") for slashes in (b"://", b":\\/\\/")
+    gate(slashes, re.escape(slashes.encode()) + rb"[^\s/@]*[:@]" + REST_OF_LINE)
+    for slashes in ("://", ":\\/\\/")
 )
 _USERINFO = re.compile(
     r"(?a):(?P<slash>\\*/)(?P=slash)(?P<info>[^\s/?#\"'<>`\\]*)@"
     r"|:(?P<slash2>\\*/)(?P=slash2)(?P<odd>[^\s/:@\"'<>`\\]*:(?!\d{1,5}(?:[/?#\s]|\Z))"
     r"[^\s\"'<>`\\]{0,256}?)@(?=[\w.-]+(?:[:/?#\s]|\Z))"
 )
-_TOKEN_USER = re.compile(r"(?a)(?=\S*\d)[^\s.]{8,}|\S*\d\S*[-_]\S*|\S*[-_]\S*\d\S*|\S{24,}")
+_TOKEN_USER = re.compile(
+    r"(?a)(?=[\w.~%+=-]*\Z)(?:(?=\S*\d)[^\s.]{8,}|\S*\d\S*[-_]\S*|\S*[-_]\S*\d\S*|\S{24,})"
+)
 
 
 def _find_candidates(views: TextViews) -> list[int]:
     if b"@" not in views.raw:
         return []
-    return [match.start() for gate in _GATES for match in gate.finditer(views.raw)]
+    return [start for one in _GATES for start in one.starts(views.raw)]
 
 
 def _find_secrets(views: TextViews) -> Iterator[Replacement]:
@@ -38,7 +41,7 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
         if colon and (user or password):
             if password and user and not _is_token(user, password):
                 start += len(user) + 1
-            if not is_reference(views.text[start : start + 100]):
+            if not is_reference(views.text[start:end]):
                 yield Replacement(start, end)
         elif user and _TOKEN_USER.fullmatch(user) and user != PLACEHOLDER:
             yield Replacement(start, end)

@@ -152,7 +152,7 @@ def is_prose(value: str) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    return _PLAIN_WORD.fullmatch(word) is not None or _COUNTED.fullmatch(word) is not None
+    return bool(_PLAIN_WORD.fullmatch(word) or _COUNTED.fullmatch(word.rstrip(".,;:!?)")))
 
 
 def is_credential_like(value: str) -> bool:

@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openprogram.providers.recording.redaction import PLACEHOLDER, remove_secrets_from_text
 from openprogram.providers.recording.stream_redaction import DeltaRedactor
+from redaction_texts import SECRETS, TEXTS, HiddenText, hidden_texts, kept_texts
 
-SECRET = "Qw3rTy98zXcV76bNm54"
-CARRIERS = (
-    f"Authorization: Bearer {SECRET}",
-    f"Authorization: Digest username={SECRET}, x=1",
-    f"sk-ant-api03-{SECRET}",
-    f"Bearer {SECRET}",
-    f"https://user:{SECRET}@host.test/x",
-    f"https://{SECRET}@host.test/x",
-    f"https://x.test/?a=1&access_token={SECRET}&b=2",
-    f"https://x.test/?a%5Ftoken=1%26access%5Ftoken%3D{SECRET}",
-    f"export DB_PASSWORD='{SECRET} !x'",
-    f'"password": "{SECRET}"',
-    f'"token": {{\n  "a": "{SECRET}"\n}}',
-    f"password: |\n  {SECRET}\nnext",
-    f"password: {SECRET}",
-    f"Cookie: sid={SECRET}; theme=dark",
-    f"curl -u user:{SECRET} https://x.test",
-    f"curl https://x.test \\\n  -u user:{SECRET}",
-    f"tool --api-key {SECRET}",
-    f"-----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY-----",
-    f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n{SECRET}",
-    f'["Authorization", "{SECRET}"]',
-    f'"name": "x-api-key",\n "value": "{SECRET}"',
-    json.dumps({"a": 1, "password": SECRET}),
-    json.dumps({"body": json.dumps({"api_key": SECRET})}),
-    json.dumps([{"value": SECRET, "name": "Authorization"}], indent=1),
-    f'{{"p\\u0061ssword": "{SECRET}"}}',
-    f'{{"url": "https:\\/\\/u:{SECRET}@h.test\\/"}}',
-    f"AKIAIOSFODNN7EXAMPLE {SECRET}{SECRET}aB",
-    f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{SECRET}",
-)
-NOISE = st.one_of(
-    st.text(max_size=12),
-    st.sampled_from(
-        (" ", "\n", "\r\n", "\\", '"', "'", "{", "}", "[", "]", ":", "=", ",", "key ", "token ",
-         "token=", "password", "secret:", "\ud83d", "é", "İ", "K", "ſecret=abc1 ", "&", "%3D",
-         "the quick brown fox ", "data:image/png;base64,", PLACEHOLDER, "```json\n", "\\\"",
-         "Bearer ", "://", "@", "Cookie: ", "-----BEGIN PRIVATE KEY-----", "\u2028", "value",
-         "None", "$X", "1", "-u ", "curl ")
-    ),
-)  # fmt: skip
-TEXTS = st.lists(st.one_of(NOISE, st.sampled_from(CARRIERS)), max_size=8).map("".join)
+HIDDEN = hidden_texts(SECRETS[0])
 
 
 @st.composite
@@ -60,6 +18,10 @@ def split_texts(draw: st.DrawFn) -> list[str]:
     text = draw(TEXTS)
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
     return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def pieces_of(text: str, width: int) -> list[str]:
+    return [text[at : at + width] for at in range(0, len(text), width)]
 
 
 def redact(deltas: list[str], *, json_text: bool = False) -> list[str]:
@@ -71,6 +33,7 @@ def redact(deltas: list[str], *, json_text: bool = False) -> list[str]:
     return outputs
 
 
+@settings(max_examples=300)
 @given(split_texts(), st.booleans())
 def test_joined_outputs_are_the_redacted_joined_inputs(deltas: list[str], json_text: bool):
     outputs = redact(deltas, json_text=json_text)
@@ -83,15 +46,82 @@ def test_one_character_at_a_time_gives_the_same(text: str):
     assert "".join(redact(list(text))) == remove_secrets_from_text(text)
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("before", ["", "Well, look: ", "line\n", "x" * 100 + " "])
-def test_no_split_shows_a_secret_at_any_moment(carrier: str, before: str):
-    text = before + carrier
-    for width in (1, 2, 3, 7, 19):
-        redactor = DeltaRedactor()
-        shown = ""
-        for at in range(0, len(text), width):
-            shown += "".join(redactor.feed(text[at : at + width]))
-            assert SECRET[:4] not in shown
-        shown += "".join(redactor.finish())
-        assert SECRET[:4] not in shown
+@given(split_texts())
+def test_what_was_let_go_is_never_taken_back(deltas: list[str]):
+    """At any moment the outputs are the beginning of the final text, delta by delta."""
+    final = redact(deltas)
+    redactor = DeltaRedactor()
+    shown: list[str] = []
+    for delta in deltas:
+        shown += redactor.feed(delta)
+        assert shown == final[: len(shown)]
+
+
+@pytest.mark.parametrize("case", HIDDEN, ids=lambda case: case.id)
+def test_no_split_shows_a_secret(case: HiddenText):
+    for before in ("", "Well, look: ", "line\n", "x" * 100 + " "):
+        text = before + case.text
+        whole = remove_secrets_from_text(text)
+        for width in (1, 3, 7, 19):
+            outputs = redact(pieces_of(text, width))
+            assert "".join(outputs) == whole
+            assert len(outputs) == len(pieces_of(text, width))
+
+
+@pytest.mark.parametrize("case", HIDDEN, ids=lambda case: case.id)
+def test_no_part_of_a_secret_is_shown_before_the_end(case: HiddenText):
+    redactor = DeltaRedactor()
+    shown = ""
+    for character in case.text:
+        shown += "".join(redactor.feed(character))
+        assert not [secret for secret in case.secrets if secret[:4] in shown]
+
+
+def test_every_delta_keeps_its_place_and_its_number():
+    deltas = ["key: sk-ant-ap", "i03-AAbb", "CCddEEff", " done", "", "!"]
+    assert redact(deltas) == [f"key: {PLACEHOLDER}", "", "", " done", "", "!"]
+
+
+def test_a_secret_over_several_deltas_is_replaced_where_it_begins():
+    assert redact(["a=1 pass", "word=x", "y1", "2z b"]) == [
+        "a=1 pass",
+        f"word={PLACEHOLDER}",
+        "",
+        " b",
+    ]
+
+
+def test_ordinary_text_is_let_go_at_once_but_for_its_end():
+    redactor = DeltaRedactor()
+    words = ["the quick brown fox jumps over the lazy dog and so on "] * 10
+    let_go = [output for word in words for output in redactor.feed(word)]
+    assert let_go == words[: len(let_go)]
+    assert redactor.pending_count == 1
+
+
+def test_a_line_with_a_trigger_is_let_go_with_its_end():
+    redactor = DeltaRedactor()
+    assert redactor.feed("plain line\nthe token of ") == []
+    assert redactor.feed("the user") == []
+    assert redactor.feed("\nnext ") == ["plain line\nthe token of ", "the user"]
+
+
+def test_json_is_held_from_its_first_trigger_to_its_end():
+    redactor = DeltaRedactor(json_text=True)
+    first = '{"path": "a/rather/long/path/of/a/file.txt", "and": "so on and so on"'
+    assert redactor.feed(first) == []
+    assert redactor.feed(', "n": 1' + " " * 40) == [first]
+    assert redactor.feed(', "password": "a') == []
+    assert redactor.feed('b"}') == []
+    assert redactor.finish() == [f', "n": 1{" " * 40}', f', "password": "{PLACEHOLDER}', '"}']
+
+
+@pytest.mark.parametrize("text", kept_texts())
+def test_texts_without_secrets_come_out_as_they_went_in(text: str):
+    assert redact(pieces_of(text, 5)) == pieces_of(text, 5)
+
+
+def test_nothing_comes_of_nothing():
+    assert redact([]) == []
+    assert redact(["", ""]) == ["", ""]
+    assert redact([], json_text=True) == []

@@ -6,7 +6,6 @@ import json
 
 import pytest
 from hypothesis import example, given, settings
-from redaction_texts import SECRETS, TEXTS, HiddenText, hidden_texts, kept_texts
 
 from openprogram.providers.recording.text_redaction import (
     apply_replacements,
@@ -16,6 +15,7 @@ from openprogram.providers.recording.text_redaction import (
     secret_spans,
 )
 from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement
+from redaction_texts import SECRETS, TEXTS, HiddenText, hidden_texts, kept_texts
 
 HIDDEN = hidden_texts(SECRETS[0])
 
@@ -131,7 +131,8 @@ def test_json_stays_json_and_as_it_was_written():
 def test_every_line_of_json_lines_is_read():
     text = '{"a": 1}\n{"token": ["x"]}\n\n{"headers": [["Cookie", "b"]]}\n'
     assert remove_secrets_from_text(text) == (
-        f'{{"a": 1}}\n{{"token": "{PLACEHOLDER}"}}\n\n{{"headers": [["Cookie", "{PLACEHOLDER}"]]}}\n'
+        f'{{"a": 1}}\n{{"token": "{PLACEHOLDER}"}}\n\n'
+        f'{{"headers": [["Cookie", "{PLACEHOLDER}"]]}}\n'
     )
 
 
