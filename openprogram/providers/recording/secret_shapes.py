@@ -186,11 +186,6 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
                 yield Replacement(*secret.span())
 
 
-def find_shape_names(text: str) -> list[str]:
-    """Name the shapes that a text holds, in no order that means anything."""
-    return [shape.name for shape, _ in _find_shapes(TextViews(text))]
-
-
 KNOWN_SHAPES = TextRule(
     triggers=tuple(shape.trigger for shape in SHAPES),
     find_candidates=_find_candidates,

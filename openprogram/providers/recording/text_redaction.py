@@ -44,18 +44,6 @@ def remove_secrets_from_text(text: str) -> str:
     return apply_replacements(text, replacements) if replacements else text
 
 
-def secret_spans(text: str) -> list[tuple[int, int]]:
-    """Find the places of a text that `remove_secrets_from_text` replaces.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Start and end offsets in rising order, without overlap.
-    """
-    return [(start, end) for start, end, _ in find_replacements(text)]
-
-
 def apply_replacements(text: str, replacements: list[Replacement]) -> str:
     """Put each replacement in its place.
 

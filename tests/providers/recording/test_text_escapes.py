@@ -86,6 +86,7 @@ def test_offsets_map_back_to_where_the_character_was_written(raw: str):
 
 @given(PRINTABLE)
 def test_whole_layers_are_undone(text: str):
+    text = text.replace("%", "").replace("\\", "")  # of one kind each
     for raw in (quote(text, safe=""), html.escape(text)):
         found = decode(raw)
         assert (raw if found is None else found.text) == text

@@ -12,7 +12,6 @@ from openprogram.providers.recording.text_redaction import (
     find_replacements,
     merged,
     remove_secrets_from_text,
-    secret_spans,
 )
 from openprogram.providers.recording.text_values import PLACEHOLDER, Replacement
 from redaction_texts import SECRETS, TEXTS, HiddenText, hidden_texts, kept_texts
@@ -95,7 +94,6 @@ def test_redaction_is_idempotent(text: str):
 @given(TEXTS)
 def test_replacements_rise_without_overlap_and_keep_everything_else(text: str):
     replacements = find_replacements(text)
-    assert secret_spans(text) == [(start, end) for start, end, _ in replacements]
     done = 0
     for start, end, new in replacements:
         assert done <= start <= end <= len(text)
