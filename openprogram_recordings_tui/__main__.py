@@ -91,6 +91,9 @@ def _run(words: argparse.Namespace) -> int:
     )
     # A thread that reads gives way to a key within a millisecond, not within five.
     sys.setswitchinterval(_SWITCH_SECONDS)
+    for name in ("COLUMNS", "LINES"):
+        # The toolkit believes these before the terminal, and nobody renews them at a resize.
+        os.environ.pop(name, None)
     app.run()
     return app.return_code or 0
 

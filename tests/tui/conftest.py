@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -64,6 +65,11 @@ class Ui:
     def text(self) -> str:
         """The same as one text."""
         return "\n".join(self.lines)
+
+    @property
+    def words(self) -> str:
+        """The same without frames, as one line: where a text is wrapped does not matter."""
+        return " ".join(re.sub(r"[│╭╮╰╯─]", " ", self.text).split())
 
     @property
     def screen_name(self) -> str:

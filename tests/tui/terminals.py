@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 60.0
 """A limit for what hangs; nothing is measured by it."""
+PRESS_SECONDS = 5.0
+"""How long a key that changes nothing on the screen is waited for."""
+QUIET_SECONDS = 0.2
+"""How long nothing comes before the screen counts as still."""
 
 SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])"
@@ -92,6 +96,16 @@ class Terminal:
     def type(self, keys: str) -> None:
         """Press keys."""
         os.write(self._master, keys.encode())
+
+    def press(self, *keys: str) -> None:
+        """Press keys one by one, each once the one before was answered and the screen is still."""
+        for key in keys:
+            known = len(self.sent)
+            self.type(key)
+            limit = time.monotonic() + PRESS_SECONDS
+            while len(self.sent) == known and time.monotonic() < limit:
+                self._read(0.05)
+            self._read(QUIET_SECONDS)
 
     def wait_for(self, words: str) -> None:
         """Read until some words are on the screen."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.terminal
 
-_WALK = ("j", "\t1", "2G", "3G", "4G\r", "\x1b")
+_WALK = ("j", "\t", "1", "2", "G", "3", "G", "4", "G", "\r", "\x1b")
 _USUAL_MODES = {"7", "25"}
 """Wrapping and the cursor: on is how a terminal has them."""
 _KEYS_PUSHED = re.compile(r"\x1b\[>\d+u")
@@ -47,10 +47,9 @@ def test_a_recording_is_deleted_by_hand(demo: Path):
         terminal.wait_for("review-pull-request")
         terminal.type("jd")
         terminal.wait_for("Type its full ID")
-        terminal.type("review-pull-request\r")
+        terminal.press("review-pull-request", "\r")
         terminal.resize(60, 20)
-        terminal.wait_for("Delete a recording")
-        terminal.type("\r")
+        terminal.press("\r")
         terminal.wait_until_gone("Delete a recording")
         terminal.wait_until_gone("review-pull-request")
         terminal.type("\x03")
@@ -66,14 +65,13 @@ def test_nothing_but_the_ui_s_own_sequences_leaves_the_process(demo: Path):
     for name in ("fix-flaky-test", "hostile"):
         with Terminal(name, size=(120, 30)) as terminal:
             terminal.wait_for("✓ sound")
-            for keys in _WALK:
-                terminal.type(keys)
+            terminal.press(*_WALK)
             terminal.wait_for("ANSWER")
-            terminal.type("\x1b")
+            terminal.press("\x1b")
             terminal.wait_for("Mismatches")
-            terminal.type("2")
+            terminal.press("2")
             terminal.wait_for("INCOMING")
-            terminal.type("GG\r")
+            terminal.press("G", "\r")
             terminal.wait_for("RECORDED  hostile")
             terminal.type("\x11")
             assert terminal.wait_for_end() == 0
@@ -84,6 +82,16 @@ def test_nothing_but_the_ui_s_own_sequences_leaves_the_process(demo: Path):
     assert {c for c in text if unicodedata.category(c) == "Cc"} <= set("\r\n\b\x1b")
     assert not set("\u202e\u202c\u200b\ufeff\u2028\x9b") & set(text)
     assert "␛]52;c;AAAA␇" in text
+
+
+def test_the_size_is_that_of_the_terminal_whatever_the_environment_says(demo: Path):
+    environment = {"COLUMNS": "80", "LINES": "24"}
+    with Terminal("fix-flaky-test", size=(120, 40), environment=environment) as terminal:
+        # Both panes fit only into the whole width.
+        terminal.wait_for("Conversation")
+        terminal.type("\x11")
+        assert terminal.wait_for_end() == 0
+    assert demo.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

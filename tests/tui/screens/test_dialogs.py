@@ -92,7 +92,7 @@ async def test_a_locked_recording_is_refused_and_stays_chosen(victim: Path, open
             await ui.press("enter", "enter")
 
             assert ui.screen_name == "NoticeDialog"
-            assert "in use by" in ui.text
+            assert "in use by" in ui.words
             await ui.press("escape")
             assert "2 of 11" in ui.lines[-1]
     finally:
@@ -142,7 +142,7 @@ async def test_a_recording_that_is_not_sound_is_not_replayed(demo: Path, open_ui
         await ui.press(*["j"] * 5, "p", "tab", "enter")
 
         assert "Not set" in ui.text
-        assert "line 28" in ui.text
+        assert "line 28" in ui.words
         assert management.read_status().file == "fix-flaky-test"
     assert exists(demo)
 
