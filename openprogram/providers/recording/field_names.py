@@ -18,7 +18,7 @@ SECRET_FIELD_NAMES = frozenset(
     """
     authorization proxy_authorization api_key apikey x_api_key x_goog_api_key token access_token
     refresh_token id_token cookie set_cookie secret client_secret password passwd passphrase jwt
-    credentials session_key
+    credentials session_key secret_key_base
 
     credential cookies secrets passwords api_keys access_keys access_tokens refresh_tokens
     auth_tokens private_keys secret_keys client_secrets
@@ -142,7 +142,7 @@ def _is_secret(name: str) -> bool:
         return joined in _JOINED_SECRETS or joined.endswith(_JOINED_ENDINGS)
     return (
         last in _COMPOUND_ENDINGS
-        or "_".join(words[-2:]) in SECRET_FIELD_NAMES
+        or any("_".join(words[at:]) in SECRET_FIELD_NAMES for at in (-2, -3))
         or last.endswith(_JOINED_ENDINGS)
         or (words[-2] == "pass" and last in _AFTER_PASS)
     )
@@ -194,7 +194,7 @@ def _alternatives(words: Iterable[str]) -> str:
 
 _ENDINGS = (
     *("auth", "authorization", "cookie", "credential", "jwt", "key", "pass", "pwd", "secret"),
-    *("sig", "signature", "token"),
+    *("sig", "signature", "token", "key_base"),
 )
 _PASS_WORDS = rf"pass[_. -]?(?:{'|'.join(_AFTER_PASS)})"
 _SDROW_SSAP = rf"(?:{'|'.join(word[::-1] for word in _AFTER_PASS)})[_. -]?ssap"

@@ -31,6 +31,10 @@ _SHELL_REST = re.compile(
 _BARE_JSON_VALUE = re.compile(r"(?a)[^\s,}\])\\\"']+")
 _NEXT_LINE_VALUE = re.compile(r"\"(?!\"\")|'(?!'')|[{\[]")
 _CLOSING_QUOTE = re.compile(r"\\*[\"']")
+_AUTH_USER = re.compile(r"\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*,\s*(?=[\"'])")
+_PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
+_LONGEST_COUNT = 3
+"""Digits of a number that counts tokens rather than being one, as in `dict(token=2)`."""
 _NUMBER = re.compile(r"(?a)-?\d[\d.eE+-]*")
 _PARAMETER_BEFORE = re.compile(r"(?a)[?&#;](?:[\w.]*\[)?\Z")
 _CALL_BEFORE = re.compile(r"(?a)\(\s*\Z|,\s+\Z")
@@ -165,7 +169,9 @@ def _is_schema_text(text: str) -> bool:
 
 
 def read_basic_auth(field: Field) -> Replacement | None:
-    """Read `_auth=...` and `"auth": "..."` of package registries: user and password, base64."""
+    """Read `auth=("user", "password")`, and `"auth": "..."` with both in base64."""
+    if user := _AUTH_USER.match(field.part, field.value_at):
+        return read_quoted(field, user.end())
     opening = QUOTE.match(field.part, field.value_at)
     start = field.value_at if opening is None else opening.end()
     end = bare_value_end(field.part, start, r"\s\"'`,}\\")
@@ -208,6 +214,8 @@ def _unless_vague(field: Field, found: Replacement) -> Replacement | None:
         return found if not is_compared and is_made_up(value) and _DIGIT.search(value) else None
     if is_compared:
         return found if is_made_up(value) else None
+    if last_word(field.name) in {"credential", "credentials"} and _PATH.match(value):
+        return None
     is_own_name = value == field.name and field.separator == "=" and field.space
     is_html_key = field.name == "accesskey" and len(value) == 1
     return None if is_own_name or is_html_key else found
@@ -254,7 +262,11 @@ def _is_code(field: Field, found: Replacement) -> bool:
     if value.endswith((")", "]")) and _CODE_VALUE.fullmatch(value):
         return True
     value = value.rstrip(")")
-    if field.name.isupper() or _CODE_VALUE.fullmatch(value) is None:
+    is_plain = value.isdigit() or _CODE_VALUE.fullmatch(value) is not None
+    if field.name.isupper() or not is_plain:
         return False
+    is_call = _CALL_BEFORE.search(field.before) is not None
+    if value.isdigit():
+        return is_call and len(value) <= _LONGEST_COUNT
     is_alike = last_word(value) == last_word(field.name)
-    return is_alike or _CALL_BEFORE.search(field.before) is not None
+    return is_alike or is_call

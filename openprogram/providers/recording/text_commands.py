@@ -31,6 +31,7 @@ _FLAG_GATE = gate(
     rb"|(?<=[\s\"'`-]-)(?=[a-z])[\w-]{0,40}?" + _ENDING + rb"[ \t=\"'])" + REST_OF_LINE,
 )
 _ENV_GATE = gate("ENV", rb"ENV[ \t]++\w*?(?i:" + _ENDING + rb")[ \t]")
+_DEFINE_GATE = gate("define", rb"define[ \t]++\w*?" + _ENDING + rb"[ \t]++\"")
 _SET_GATE = gate("fig", rb"fig(?:ure)?[ \t]++set[ \t]++[^\n]{0,100}?" + _ENDING + rb"[ \t]")
 
 _SPACE = r"(?:[ \t]++|=|[\"'],[ \t]*+(?=[\"']))"
@@ -45,7 +46,7 @@ _SECRET_FLAG = re.compile(
     rf"(?a)-(?<![\w-]-)-?(?P<name>[A-Za-z][\w-]{{2,60}}){_SPACE}(?P<quote>\\*[\"']?)(?P<at>)(?!-)"
 )
 _SET_VARIABLE = re.compile(
-    r"(?am)(?:^[ \t]*ENV|config(?:ure)?[ \t]+set)[ \t]+"
+    r"(?am)(?:^[ \t]*(?:ENV|#[ \t]*define)|config(?:ure)?[ \t]+set)[ \t]+"
     r"(?P<name>[\w/.:-]{1,100})[ \t]+(?P<quote>[\"']?)(?P<at>)"
 )
 _USER_COMMANDS = (b"curl", b"wget", b"http")
@@ -82,8 +83,10 @@ def find_in_argument(command: str, flag: str, value: str) -> Replacement | None:
 
 
 def _find_candidates(views: TextViews) -> list[int]:
-    found = _FLAG_GATE.starts(views.lowered) + _SET_GATE.starts(views.lowered)
-    return found + _ENV_GATE.starts(views.raw)
+    found = _ENV_GATE.starts(views.raw)
+    for one in (_FLAG_GATE, _SET_GATE, _DEFINE_GATE):
+        found += one.starts(views.lowered)
+    return found
 
 
 def _find_secrets(views: TextViews) -> Iterator[Replacement]:
@@ -92,7 +95,8 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
         yield from _find_user_flags(views)
         yield from _find_password_flags(views)
         yield from _find_named(part, _SECRET_FLAG)
-    if _ENV_GATE.is_open(views.raw) or _SET_GATE.is_open(views.lowered):
+    is_set = any(one.is_open(views.lowered) for one in (_SET_GATE, _DEFINE_GATE))
+    if is_set or _ENV_GATE.is_open(views.raw):
         yield from _find_named(part, _SET_VARIABLE)
 
 

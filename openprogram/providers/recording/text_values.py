@@ -33,7 +33,7 @@ _REFERENCE = re.compile(
 )
 _SCHEME_WORD = re.compile(r"(?ai)(?:bearer|basic|token|bot|key)[ \t]+")
 _STAND_IN = re.compile(
-    rf"(?ai)(?:(?:your|my)[-_ ][a-z_ -]+|\*{{3,}}|x{{4,}}|\.{{3}}|[\u2022\u2026]+"
+    rf"(?ai)(?:your[-_ ][a-z_ -]+|\*{{3,}}|x{{4,}}|\.{{3}}|[\u2022\u2026]+"
     rf"|#[0-9a-f]{{6}}|(?-i:\[[A-Z]{{2,8}}\])"
     rf"|[\[<(](?:redacted|hidden|masked|filtered|removed|omitted)[\]>)]){_END}"
 )

@@ -31,7 +31,15 @@ COMPOUNDS = (
     *("OPENAI_API_KEY", "AWSSecretAccessKey", "aws_session_token", "dbPassword", "DB_PASSWORD"),
     *("X-Auth-Token", "PGPASSWORD", "MYSQL_PWD", "SMTP_PASS", "githubToken", "user.password"),
     *("spring.datasource.password", "password2", "PASSWORD_2", "token-1", "API Key", "Password:"),
-    *("ssh_private_key", "webhookSecret", "botToken", "signing_key", "mysecret", "pass_word"),
+    *(
+        "secret_key_base",
+        "ssh_private_key",
+        "webhookSecret",
+        "botToken",
+        "signing_key",
+        "mysecret",
+        "pass_word",
+    ),
     *("Ocp-Apim-Subscription-Key", "private_keys", "x" * 300 + "_password"),
 )
 DATA = (

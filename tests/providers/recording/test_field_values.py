@@ -42,6 +42,7 @@ def field(part: str, value_at: int, *, name: str = "token", before: str = "") ->
         ("cookies={'sid': 'a1'}", f"cookies={{{GONE}}}"),
         ("host=h password=plain user=u", f"host=h password={GONE} user=u"),
         ("f(password=entered1)", f"f(password={GONE})"),
+        ("auth=('bob', 'a b')", f"auth=('bob', '{GONE}')"),
         ("PASSWORD=password", f"PASSWORD={GONE}"),
     ],
 )
@@ -62,6 +63,9 @@ def test_assigned_values_go(text: str, expected: str):
         "api_key=settings.API_KEY",
         'api_key=os.environ["X"]',
         "token=None",
+        "dict(key=1, token=2)",
+        "GOOGLE_APPLICATION_CREDENTIALS=/a/b.json",
+        "auth=(user, password)",
         'token="your-api-key"',
         'password="********"',
         "tokens = [1, 2]",

@@ -34,6 +34,7 @@ GONE = "[secret removed]"
         ("mysql -u me -pa db", f"mysql -u me -p{GONE} db"),
         ("redis-cli -a a ping", f"redis-cli -a {GONE} ping"),
         ("ENV API_KEY abc", f"ENV API_KEY {GONE}"),
+        ('#define API_KEY "a b"', f'#define API_KEY "{GONE}"'),
         ("aws configure set aws_secret_access_key a1b2",
          f"aws configure set aws_secret_access_key {GONE}"),
         ("npm config set //r.test/:_authToken a1b2", f"npm config set //r.test/:_authToken {GONE}"),
