@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -111,7 +111,7 @@ def set_(
             # Late: it loads the types of a request, which no other setting needs.
             from openprogram.providers.ignored_paths import parse_ignored_path
 
-            for line in parsed:
+            for line in cast("list[str]", parsed):
                 parse_ignored_path(line)
     except (ConfigError, ValueError) as error:
         raise _diagnostics.UsageError(str(error)) from error
