@@ -222,9 +222,12 @@ def facts_line(
         word = "asking the strict reader…" if is_whole else "reading…"
         return (Span(f"  {figures.plural(row_count, 'row')} · {word}", "dim"),)
     verdict = Span("  ✓ sound", "good") if inspection.valid else Span("  ✗ not sound", "bad")
-    facts = (
-        figures.plural(inspection.event_count, "event"),
+    facts = [
+        f"{figures.count(inspection.event_count)} events",
         figures.size(inspection.size_bytes),
-        f"format {inspection.format_version or figures.NOTHING} ",
-    )
-    return spread((verdict,), (Span(" · ".join(facts), "dim"),), width)
+        f"format {inspection.format_version or figures.NOTHING}",
+    ]
+    # The verdict stays whole; the least of the facts goes first.
+    while facts and cells_of((verdict,)) + len(" · ".join(facts)) + 2 > width:
+        facts.pop()
+    return spread((verdict,), (Span(" · ".join(facts) + " ", "dim"),), width)

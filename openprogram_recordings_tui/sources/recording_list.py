@@ -71,7 +71,7 @@ def _stat_only(path: Path) -> RecordingSummary:
         status: stat_result | None = path.lstat()
     except OSError:
         status = None
-    modified_at = datetime.fromtimestamp(0 if status is None else status.st_mtime, UTC)
+    modified_at = _written_at(0 if status is None else status.st_mtime_ns)
     return RecordingSummary(
         recording_id=path.name.removesuffix(".jsonl"),
         path=path,
@@ -88,3 +88,11 @@ def _stat_only(path: Path) -> RecordingSummary:
         calls=(),
         warning=None,
     )
+
+
+def _written_at(time_ns: int) -> datetime:
+    """Read a time as management does, to the microsecond; one that no calendar has is long ago."""
+    try:
+        return datetime.fromtimestamp(time_ns // 1000 / 1_000_000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(0, UTC)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openprogram.errors import RecordingFileError
+from openprogram.providers.inspection import RecordingInspection
 from openprogram.providers.management import RecordReplayStatus
 from openprogram_recordings_tui.bindings import HOME_KEYS, LIST_KEYS
 from openprogram_recordings_tui.presentation.chrome import (
@@ -115,3 +116,22 @@ def test_a_fault_says_line_code_and_reason():
 def test_what_is_still_read_is_said():
     assert "12 rows · reading…" in words(facts_line(None, 12, is_whole=False, width=80))
     assert "asking the strict reader" in words(facts_line(None, 12, is_whole=True, width=80))
+
+
+@pytest.mark.parametrize("width", [12, 20, 30, 44])
+def test_the_verdict_of_the_strict_reader_is_never_cut(width: int):
+    inspection = RecordingInspection(
+        path=Path("x"),
+        size_bytes=252_000_000,
+        header=None,
+        calls=(),
+        event_count=997_999,
+        error=None,
+    )
+
+    line = facts_line(inspection, 1_000_000, is_whole=True, width=width)
+
+    assert cells_of(line) == width
+    assert "✓ sound" in words(line)
+    assert ("997k events" in words(line)) is (width >= 30)
+    assert ("format" in words(line)) is (width >= 44)

@@ -62,3 +62,19 @@ def test_the_first_words_are_read_without_reading_the_rest(demo: Path):
         "Review the change to the parser."
     )
     assert read_first_text(demo / "prepared-not-used.jsonl", never) is None
+
+
+def test_what_was_read_before_is_shown_until_it_is_read_again(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+):
+    *_, (before, _) = read_recordings(never)
+    (demo / "review-pull-request.jsonl").write_bytes(b"changed\n")
+    monkeypatch.setattr(recording_list, "_PATIENCE_SECONDS", 0.0)
+
+    first, *_, last = read_recordings(never, before)
+
+    assert first[1] == {demo / "review-pull-request.jsonl"}
+    assert {s.path: s.call_count for s in first[0]} == {
+        s.path: 0 if s.path in first[1] else s.call_count for s in before
+    }
+    assert last[1] == frozenset()
