@@ -144,11 +144,24 @@ def lock_path_of(path: Path) -> Path:
         path: The recording.
 
     Returns:
-        A path beside it. A name too long to take `.lock` is answered by its digest.
+        A path beside it.
     """
-    name = f"{path.name}.lock"
+    return path_beside(path, ".lock")
+
+
+def path_beside(path: Path, ending: str) -> Path:
+    """Name a file that belongs to a recording.
+
+    Args:
+        path: The recording.
+        ending: What the name ends in, such as `.lock`.
+
+    Returns:
+        A path beside it. A name too long to take the ending is answered by its digest.
+    """
+    name = f"{path.name}{ending}"
     if len(os.fsencode(name)) > _LONGEST_NAME_BYTES:
-        name = f"{hashlib.sha256(os.fsencode(path.name)).hexdigest()}.lock"
+        name = f"{hashlib.sha256(os.fsencode(path.name)).hexdigest()}{ending}"
     return path.with_name(name)
 
 

@@ -297,7 +297,7 @@ def _open_block_patch(
     A snapshot that ends inside a secret shows no secret to the redactor, so its text is replaced by
     the redacted deltas; a text that is not the deltas joined has been redacted by itself.
     """
-    if stream.is_finished or index >= len(partial.content):
+    if stream.is_finished or not 0 <= index < len(partial.content):
         return None
     block = partial.content[index]
     field = _STREAMED_FIELDS.get(block.type)
@@ -338,4 +338,20 @@ def _is_sound(event: object) -> TypeGuard[t.RecordedEvent]:
 
 
 def _is_message(value: object) -> bool:
-    return isinstance(value, t.AssistantMessage)
+    if not isinstance(value, t.AssistantMessage):
+        return False
+    usage, content = cast("object", value.usage), cast("object", value.content)
+    return (
+        isinstance(usage, t.Usage)
+        and isinstance(cast("object", usage.cost), t.UsageCost)
+        and isinstance(content, list)
+        and all(_is_block(block) for block in cast("list[object]", content))
+    )
+
+
+def _is_block(value: object) -> bool:
+    if isinstance(value, t.TextContent):
+        return isinstance(cast("object", value.text), str)
+    if isinstance(value, t.ThinkingContent):
+        return isinstance(cast("object", value.thinking), str)
+    return isinstance(value, t.ToolCall)

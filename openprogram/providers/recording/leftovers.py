@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from openprogram import _compat, _private_files
 from openprogram.errors import RecordingFileError
+from openprogram.providers import file_safety
 from openprogram.providers.recording.format import RECORDING_FORMAT_VERSION, encode_row
 from openprogram.providers.recording.reader import survey_rows
 
@@ -79,7 +80,7 @@ def move_torn_tail(path: Path, fd: int, found: Survey) -> Path:
     Returns:
         The file that holds the torn row now, 0600.
     """
-    target = path.with_name(f"{path.name}.torn-{secrets.token_hex(4)}")
+    target = file_safety.path_beside(path, f".torn-{secrets.token_hex(4)}")
     copy_fd = _private_files.open_private_file(
         target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, tighten=True
     )

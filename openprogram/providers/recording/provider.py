@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import logging
+import os
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from openprogram.errors import FileLockedError, RecordingWriteError
@@ -121,6 +122,7 @@ class _OpenCall:
         self._rows = CallRows(call_index, snapshots=sink.snapshots)
         self._is_ended = False
         self._has_failed = False
+        self._process_id = os.getpid()
 
     @classmethod
     async def begin(cls, sink: RecordingSink, request: dict[str, Any]) -> _OpenCall:
@@ -134,6 +136,11 @@ class _OpenCall:
         return call
 
     async def add(self, event: object) -> None:
+        if self._is_of_parent():
+            raise RecordingWriteError(
+                self._sink.path,
+                "a forked process cannot go on with a call of its parent; call again in the child",
+            )
         rows = self._rows.add(event)
         if rows:
             await self._write(rows)
@@ -142,9 +149,9 @@ class _OpenCall:
         """Write the last row, once; a second call does nothing.
 
         Trouble in writing it is raised only for a call that went well so far: another error is
-        already on its way to the consumer otherwise.
+        already on its way to the consumer otherwise. A forked child leaves it to its parent.
         """
-        if self._is_ended:
+        if self._is_ended or self._is_of_parent():
             return
         self._is_ended = True
         last_rows = [] if self._has_failed else self._rows.finish()
@@ -171,8 +178,16 @@ class _OpenCall:
                 self._has_failed = True
                 self._rows.event_count -= sum(1 for row in rows if not _is_end(row))
             raise
+        except BaseException:
+            # Ctrl-C amid the bookkeeping: nobody knows how many rows there are. The next writer
+            # counts them and marks the call as abandoned.
+            self._is_ended = True
+            raise
         if cancellation is not None:
             raise cancellation
+
+    def _is_of_parent(self) -> bool:
+        return os.getpid() != self._process_id
 
     def _owe_end(self) -> None:
         self._sink.owe_call_end(self._call_index, self._rows.end_row("error"))

@@ -18,9 +18,14 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from openprogram import _compat, _private_files
-from openprogram.errors import FileLockedError, RecordingFileError, RecordingWriteError
+from openprogram.errors import (
+    FileLockedError,
+    RecordingFileError,
+    RecordingNotFoundError,
+    RecordingWriteError,
+)
 from openprogram.providers import file_safety
-from openprogram.providers.recording.format import encode_header, encode_row
+from openprogram.providers.recording.format import RowError, encode_header, encode_row
 from openprogram.providers.recording.leftovers import (
     abandoned_rows,
     is_without_writer,
@@ -28,6 +33,7 @@ from openprogram.providers.recording.leftovers import (
     survey,
 )
 from openprogram.providers.recording.reader import survey_rows
+from openprogram.providers.recording.redaction import REDACTION_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -40,6 +46,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LOCK_TIMEOUT_SECONDS = 30.0
 """How long an append waits for other writers before it fails."""
+
+_LOCK_ATTEMPTS = 16
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +84,8 @@ class RecordingSink:
         self._descriptors: list[int] = []
         self._close_descriptors = weakref.finalize(self, _close_all, self._descriptors)
         self._owed_rows: dict[int, bytes] = {}
+        # Apart from the thread lock, which a thread may hold while it waits for another process.
+        self._owed_lock = threading.Lock()
         self._next_call_index = 0
         self._end = 0
         self._open()
@@ -94,11 +104,16 @@ class RecordingSink:
             BlockingIOError: The limit passed while another writer held the file.
             RecordingWriteError: The row could not be written; the file is as it was.
         """
+        for name in ("model", "context"):
+            # A reader would refuse the row, and with it the whole recording.
+            if not isinstance(request.get(name), dict):
+                raise RecordingWriteError(
+                    self.path, f"cannot hold a request whose {name} is no object; nothing was added"
+                )
         with self._exclusive(timeout_seconds):
             self._catch_up()
             index = self._next_call_index
-            row = encode_row({"type": "request", "call_index": index, **request})
-            self._append([row])
+            self._append([self._encode_request(index, request)])
             self._next_call_index = index + 1
             return index
 
@@ -122,9 +137,7 @@ class RecordingSink:
         """
         with self._exclusive(timeout_seconds):
             self._catch_up()
-            self._append(rows)
-            if is_call_end:
-                self._sync()
+            self._append(rows, sync=is_call_end)
 
     def owe_call_end(self, call_index: int, row: bytes) -> None:
         """Keep the last row of a call that could not be written, for the next append.
@@ -133,7 +146,7 @@ class RecordingSink:
             call_index: The call.
             row: Its `call_end` row.
         """
-        with self._thread_lock:
+        with self._owed_lock:
             self._owed_rows[call_index] = row
 
     def close(self) -> None:
@@ -185,19 +198,19 @@ class RecordingSink:
             self._next_call_index = found.call_count
             size = found.end
         if not size:
-            rows = [encode_header(self.path.name.removesuffix(file_safety.SUFFIX))]
+            name = self.path.name.removesuffix(file_safety.SUFFIX)
+            rows = [encode_header(name, redaction_version=REDACTION_VERSION)]
         if rows:
-            self._append(rows)
-            self._sync()
+            self._append(rows, sync=True)
         self._end = os.fstat(fd).st_size
         _compat.lock_shared(fd, timeout_seconds=self.lock_timeout_seconds)
 
     @contextlib.contextmanager
     def _exclusive(self, timeout_seconds: float | None) -> Generator[None]:
         """Hold the thread lock and the row lock, or raise BlockingIOError at the limit."""
-        if os.getpid() != self._process_id:
-            self._reopen_after_fork()
         limit = self.lock_timeout_seconds if timeout_seconds is None else timeout_seconds
+        if os.getpid() != self._process_id:
+            self._reopen_after_fork(limit)
         started = time.monotonic()
         if (
             not self._thread_lock.acquire(timeout=limit)
@@ -208,9 +221,8 @@ class RecordingSink:
         try:
             if not self._descriptors:
                 raise RecordingWriteError(self.path, "the sink is closed")
-            lock_fd = self._descriptors[1]
             rest = max(0.0, limit - (time.monotonic() - started)) if limit else 0.0
-            _compat.lock_exclusive(lock_fd, timeout_seconds=rest)
+            lock_fd = self._lock_rows(rest)
             try:
                 yield
             finally:
@@ -218,36 +230,89 @@ class RecordingSink:
         finally:
             self._thread_lock.release()
 
-    def _reopen_after_fork(self) -> None:
-        # A forked child shares its parent's descriptors, and with them its locks; it needs its own.
-        # The thread lock may be held by a thread that does not exist here.
-        self._thread_lock = threading.RLock()
-        shared, self._descriptors = self._descriptors, []
-        self._close_descriptors.detach()
-        self._close_descriptors = weakref.finalize(self, _close_all, self._descriptors)
-        _close_all(shared)
-        self._owed_rows.clear()
-        identity = self._identity
-        opened = file_safety.open_recording_for_append(self.path, create=False)
-        self._descriptors.append(opened.fd)
-        self._process_id = os.getpid()
-        if identity != (opened.device, opened.inode):
-            raise RecordingWriteError(self.path, "another file stands in its place")
-        self._descriptors.append(file_safety.open_lock_file(self.path))
-        _compat.lock_shared(opened.fd, timeout_seconds=self.lock_timeout_seconds)
+    def _lock_rows(self, timeout_seconds: float) -> int:
+        """Lock the file that the name of the lock file means now.
 
-    def _append(self, rows: Sequence[bytes]) -> None:
+        Somebody may have removed it: whoever came later would lock another file, and write at the
+        same time.
+        """
+        lock_path = file_safety.lock_path_of(self.path)
+        for _ in range(_LOCK_ATTEMPTS):
+            lock_fd = self._descriptors[1]
+            _compat.lock_exclusive(lock_fd, timeout_seconds=timeout_seconds)
+            if file_safety.is_same_file(lock_fd, lock_path):
+                return lock_fd
+            _compat.unlock(lock_fd)
+            # Together with the recording the lock file goes for good.
+            self._check_identity()
+            self._descriptors[1] = self._open_lock_file()
+            os.close(lock_fd)
+        raise BlockingIOError(errno.EAGAIN, "the lock file comes and goes")
+
+    def _open_lock_file(self) -> int:
+        try:
+            return file_safety.open_lock_file(self.path)
+        except RecordingFileError as error:
+            raise RecordingWriteError(
+                self.path, f"its lock file is gone and cannot be made anew: {error.reason}"
+            ) from error
+
+    def _reopen_after_fork(self, timeout_seconds: float) -> None:
+        # A forked child shares its parent's descriptors, and with them its locks; it needs its own.
+        # The locks of threads may be held by a thread that does not exist here.
+        self._thread_lock, self._owed_lock = threading.RLock(), threading.Lock()
+        self._close_descriptors.detach()
+        _close_all(self._descriptors)
+        self._descriptors: list[int] = []
+        self._close_descriptors = weakref.finalize(self, _close_all, self._descriptors)
+        self._owed_rows.clear()
+        try:
+            opened = file_safety.open_recording_for_append(self.path, create=False)
+            self._descriptors.append(opened.fd)
+            self._require_identity(opened.device, opened.inode)
+            self._descriptors.append(file_safety.open_lock_file(self.path))
+            _compat.lock_shared(opened.fd, timeout_seconds=timeout_seconds)
+        except BaseException as error:
+            # The next call tries again, and meets the same error, or none.
+            _close_all(self._descriptors)
+            if isinstance(error, RecordingFileError | RecordingNotFoundError):
+                raise RecordingWriteError(
+                    self.path, f"cannot be opened in a forked process: {error}"
+                ) from error
+            raise
+        self._process_id = os.getpid()
+
+    def _encode_request(self, call_index: int, request: dict[str, Any]) -> bytes:
+        try:
+            return encode_row({"type": "request", "call_index": call_index, **request})
+        except RowError as error:
+            raise RecordingWriteError(
+                self.path, f"cannot hold this request: {error.reason}; nothing was added"
+            ) from error
+
+    def _append(self, rows: Sequence[bytes], *, sync: bool = False) -> None:
+        """Write all of these rows and those that are owed, or none."""
         fd = self._descriptors[0]
         start = os.fstat(fd).st_size
-        data = b"".join([*self._owed_rows.values(), *rows])
+        with self._owed_lock:
+            owed = dict(self._owed_rows)
+        data = b"".join([*owed.values(), *rows])
         try:
             _private_files.write_all(fd, data)
+            if sync:
+                os.fsync(fd)
+            with self._owed_lock:
+                for call_index in owed:
+                    del self._owed_rows[call_index]
         except OSError as error:
             self._roll_back(start)
             raise RecordingWriteError(
                 self.path, f"cannot write ({os.strerror(error.errno or 0)}); nothing was added"
             ) from error
-        self._owed_rows.clear()
+        except BaseException:
+            # Ctrl-C between two steps.
+            self._roll_back(start)
+            raise
         self._end = start + len(data)
 
     def _roll_back(self, size_bytes: int) -> None:
@@ -257,12 +322,6 @@ class RecordingSink:
         if os.fstat(fd).st_size != size_bytes:
             _log.error("a half-written row could not be taken back from %r", str(self.path))
 
-    def _sync(self) -> None:
-        try:
-            os.fsync(self._descriptors[0])
-        except OSError as error:
-            raise RecordingWriteError(self.path, f"cannot sync ({error.strerror})") from error
-
     def _check_identity(self) -> None:
         try:
             found = self.path.lstat()
@@ -270,7 +329,10 @@ class RecordingSink:
             raise RecordingWriteError(
                 self.path, "was removed or moved while it was being recorded"
             ) from error
-        if (found.st_dev, found.st_ino) != self._identity:
+        self._require_identity(found.st_dev, found.st_ino)
+
+    def _require_identity(self, device: int, inode: int) -> None:
+        if (device, inode) != self._identity:
             raise RecordingWriteError(self.path, "was replaced while it was being recorded")
 
     def _catch_up(self) -> None:

@@ -64,6 +64,18 @@ def test_a_torn_row_larger_than_one_read_moves_whole(path: Path, fd: int) -> Non
     assert path.read_bytes() == HEADER
 
 
+def test_a_torn_row_of_the_longest_name_moves_too(tmp_path: Path) -> None:
+    path = tmp_path / f"{'n' * 249}.jsonl"
+    opened = file_safety.open_recording_for_append(path, create=True)
+    try:
+        os.write(opened.fd, HEADER + b'{"type"')
+        target = leftovers.move_torn_tail(path, opened.fd, leftovers.survey(path, opened.fd))
+    finally:
+        os.close(opened.fd)
+    assert target.read_bytes() == b'{"type"'
+    assert path.read_bytes() == HEADER
+
+
 def test_open_calls_get_an_end_that_says_abandoned(
     path: Path, fd: int, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -330,6 +330,84 @@ def test_what_the_format_cannot_hold_is_passed_on_and_noted(
     assert odd in seen
     assert ends_of(path) == [("complete", 5)]
     assert rows_of(path)[-1]["unrecorded_events"][0]["before_event"] == 1
+
+
+def _started(**fields: Any) -> t.EventStart:
+    partial = message()
+    for name, value in fields.items():
+        setattr(partial, name, value)
+    return t.EventStart(partial=partial)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        _started(content=None),
+        _started(content=["text"]),
+        _started(content=[{"type": "text", "text": "a"}]),
+        _started(content=[t.TextContent(text=cast("Any", None))]),
+        _started(content=[t.ThinkingContent(thinking=cast("Any", 3))]),
+        _started(usage=None),
+        _started(usage=t.Usage(cost=cast("Any", None))),
+        t.EventTextDelta(content_index=0, delta="a", partial=_started(content=None).partial),
+        t.EventTextDelta(content_index=-1, delta="a", partial=message()),
+        t.EventDone(reason="stop", message=cast("Any", {"content": []})),
+    ],
+)
+def test_a_typed_event_of_wrong_parts_never_ends_the_call(path: Path, odd: Any) -> None:
+    is_last = isinstance(odd, t.EventDone)
+    events = text_events("a")
+    events = [*events[:-1], odd] if is_last else [events[0], odd, *events[1:]]
+    seen = drain(RecordingProvider(Scripted(events), path).stream(*request()))
+    assert seen == events
+    assert [outcome for outcome, _ in ends_of(path)] == ["complete"]
+
+
+def test_a_forked_child_leaves_the_call_to_its_parent(path: Path) -> None:
+    stream: Any = RecordingProvider(Scripted(text_events("a", "b")), path).stream(*request())
+    loop = asyncio.new_event_loop()
+
+    def take_next() -> Any:
+        return loop.run_until_complete(anext(stream))
+
+    take_next()
+    take_next()
+    before = path.read_bytes()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            take_next()
+        except RecordingWriteError:
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert path.read_bytes() == before
+    loop.run_until_complete(collect(stream))
+    loop.close()
+    assert ends_of(path) == [("complete", 6)]
+
+
+def test_an_interrupt_amid_the_bookkeeping_is_set_right_by_the_next_writer(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = RecordingSink(path)
+    provider = RecordingProvider(Scripted(text_events("a")), sink)
+    append = RecordingSink.append_rows
+
+    def interrupted(self: RecordingSink, rows: Any, **options: Any) -> None:
+        append(self, rows, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RecordingSink, "append_rows", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            drain(provider.stream(*request()))
+    sink.close()
+    RecordingSink(path).close()
+    assert ends_of(path) == [("abandoned", 1)]
 
 
 def test_the_recording_and_the_need_for_a_key_are_known(path: Path) -> None:

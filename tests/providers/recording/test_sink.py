@@ -144,6 +144,33 @@ def test_a_forked_child_records_with_locks_of_its_own(path: Path) -> None:
     assert sum(row["type"] == "request" for row in rows_of(path)) == 4
 
 
+def test_a_forked_child_says_each_time_that_its_file_is_another(path: Path) -> None:
+    with RecordingSink(path) as sink:
+        record_call(sink)
+        child = os.fork()
+        if child == 0:
+            codes = [1, 1, 1]
+            with contextlib.suppress(BaseException):
+                path.rename(path.with_suffix(".moved"))
+                codes[0] = _refusal_of(sink)
+                path.touch(mode=0o600)
+                codes[1:] = [_refusal_of(sink), _refusal_of(sink)]
+            os._exit(max(codes))
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+    assert path.read_bytes() == b""
+
+
+def _refusal_of(sink: RecordingSink) -> int:
+    try:
+        record_call(sink)
+    except RecordingWriteError:
+        return 0
+    except BaseException:  # noqa: BLE001 - a forked child has no other way to tell of it
+        return 2
+    return 3
+
+
 _KILLED = """
 import os, signal, sys
 from openprogram.providers.recording.sink import RecordingSink
@@ -303,6 +330,87 @@ def test_a_row_is_whole_however_little_each_write_takes(
     validate_recording(path)
 
 
+def test_rows_that_cannot_be_synced_are_taken_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_fd: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with RecordingSink(path) as sink:
+        index = sink.begin_call(REQUEST)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", broken)
+            with pytest.raises(RecordingWriteError, match="nothing was added"):
+                sink.append_rows([end_row(index)], is_call_end=True)
+        # What the caller does then; a row that had stayed would now stand twice.
+        sink.owe_call_end(index, end_row(index))
+        record_call(sink)
+    validate_recording(path)
+
+
+def test_an_interrupted_append_adds_nothing_and_still_owes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_all = _private_files.write_all
+
+    def interrupted(fd: int, data: bytes) -> None:
+        write_all(fd, data[:-5])
+        raise KeyboardInterrupt
+
+    with RecordingSink(path) as sink:
+        index = sink.begin_call(REQUEST)
+        sink.owe_call_end(index, end_row(index))
+        before = path.read_bytes()
+        with monkeypatch.context() as patched:
+            patched.setattr(_private_files, "write_all", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                sink.begin_call(REQUEST)
+        assert path.read_bytes() == before
+        assert record_call(sink) == 1
+    validate_recording(path)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"model": None, "context": {}, "options": None},
+        {"model": {}, "context": "hi", "options": None},
+        {"model": {}, "options": None},
+        {"model": {"deep": json.loads("[" * 600 + "]" * 600)}, "context": {}, "options": None},
+    ],
+)
+def test_a_request_that_no_reader_would_take_is_refused(
+    path: Path, request_: dict[str, Any]
+) -> None:
+    with RecordingSink(path) as sink:
+        with pytest.raises(RecordingWriteError, match="cannot hold"):
+            sink.begin_call(request_)
+        assert record_call(sink) == 0
+    validate_recording(path)
+
+
+def test_owing_a_row_never_waits_for_another_process(path: Path) -> None:
+    with RecordingSink(path) as sink:
+        index = sink.begin_call(REQUEST)
+        is_held, may_go = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with sink._thread_lock:  # as a waiting append does
+                is_held.set()
+                may_go.wait()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        try:
+            is_held.wait()
+            sink.owe_call_end(index, end_row(index))
+        finally:
+            may_go.set()
+            thread.join()
+        record_call(sink)
+    validate_recording(path)
+
+
 def test_an_owed_last_row_is_written_with_the_next_append(path: Path) -> None:
     with RecordingSink(path) as sink:
         index = sink.begin_call(REQUEST)
@@ -335,6 +443,38 @@ def test_a_held_row_lock_is_waited_for_and_not_for_ever(path: Path) -> None:
             os.close(lock_fd)
         assert record_call(sink) == 0
     validate_recording(path)
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_removed_lock_file_still_lets_one_write_at_a_time(path: Path, is_replaced: bool) -> None:
+    with RecordingSink(path) as first:
+        record_call(first)
+        file_safety.lock_path_of(path).unlink()
+        if is_replaced:
+            file_safety.lock_path_of(path).touch(mode=0o600)
+        with RecordingSink(path) as second:
+            fd = os.open(file_safety.lock_path_of(path), os.O_RDWR)
+            try:
+                _compat.lock_exclusive(fd, timeout_seconds=0)
+                for sink in (first, second):
+                    with pytest.raises(BlockingIOError):
+                        sink.begin_call(REQUEST, timeout_seconds=0)
+            finally:
+                os.close(fd)
+            assert [record_call(first), record_call(second)] == [1, 2]
+    validate_recording(path)
+
+
+def test_a_link_in_place_of_the_lock_file_fails_the_call(path: Path, tmp_path: Path) -> None:
+    with RecordingSink(path) as sink:
+        lock_path = file_safety.lock_path_of(path)
+        lock_path.unlink()
+        lock_path.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(RecordingWriteError, match="lock file"):
+            sink.begin_call(REQUEST)
+        lock_path.unlink()
+        assert record_call(sink) == 0
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_whoever_removes_recordings_sees_a_living_sink(path: Path) -> None:
