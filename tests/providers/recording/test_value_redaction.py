@@ -146,7 +146,7 @@ KEPT: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", HIDDEN, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize("value", HIDDEN, ids=map(str, range(len(HIDDEN))))
 def test_secrets_go_and_a_second_pass_changes_nothing(value: Any):
     redacted = remove_secret_values(value)
     assert SECRET not in json.dumps(redacted)
@@ -154,7 +154,7 @@ def test_secrets_go_and_a_second_pass_changes_nothing(value: Any):
     assert remove_secret_values(redacted) == redacted
 
 
-@pytest.mark.parametrize("value", KEPT, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize("value", KEPT, ids=map(str, range(len(KEPT))))
 def test_other_values_stay_as_they_are(value: Any):
     before = copy.deepcopy(value)
     assert json.dumps(remove_secret_values(value)) == json.dumps(value)
