@@ -1,4 +1,7 @@
-"""Draws the screens of the terminal UI on the demo state, as SVG and, where it can be, as PNG."""
+"""Draws the screens of the terminal UI on the demo state as SVG.
+
+Words choose scenes by name; `--png` makes PNG too, where `rsvg-convert` is installed.
+"""
 
 from __future__ import annotations
 
@@ -115,9 +118,11 @@ async def settle(pilot: Pilot[None]) -> None:
 
 def main() -> int:
     """Draw every scene at each of its sizes; names in the arguments choose some."""
-    wanted = set(sys.argv[1:])
+    wanted = set(sys.argv[1:]) - {"--png"}
     OUTPUT.mkdir(exist_ok=True)
-    converter = shutil.which("rsvg-convert")
+    converter = shutil.which("rsvg-convert") if "--png" in sys.argv else None
+    if "--png" in sys.argv and converter is None:
+        print("no PNG: rsvg-convert is not installed")
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder) / "state"
         demo_state.write_state(state)
@@ -132,8 +137,6 @@ def main() -> int:
                     words = [converter, str(path), "-o", str(path.with_suffix(".png"))]
                     subprocess.run(words, check=True)
                 print(path.relative_to(OUTPUT.parent))
-    if converter is None:
-        print("no PNG: rsvg-convert is not installed")
     return 0
 
 

@@ -38,13 +38,13 @@ from openprogram_recordings_tui.widgets.palette import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path, PurePath
 
     from textual.binding import BindingType
     from textual.screen import Screen
 
-    from openprogram.providers.management import RecordReplayStatus
+    from openprogram.providers.management import RecordingSummary, RecordReplayStatus
     from openprogram.providers.mismatches import MismatchReport
     from openprogram_recordings_tui.background import IsCancelled
     from openprogram_recordings_tui.screens.dialogs import Dialog
@@ -157,18 +157,21 @@ class RecordingsApp(App[None]):
         """Read status, recordings and reports, in a thread; what cannot be read is said."""
         # late, here and below: the first paint needs none of the core, and that saves 0.1 s of it
         from openprogram.providers import management
-        from openprogram.providers.mismatches import list_mismatch_reports
         from openprogram_recordings_tui.sources.recording_list import read_recordings
 
+        summaries: Sequence[RecordingSummary] = ()
+        reports: Sequence[MismatchReport] | None = None
         try:
             self.post_message(StatusRead(management.read_status()))
-            reports = list_mismatch_reports()
             for summaries, unread in read_recordings(is_cancelled, self._home.summaries):
                 if is_cancelled():
                     return
                 self.post_message(ListsRead(summaries, unread, reports))
+                reports = _list_reports() if reports is None else reports
         except (OSError, OpenProgramError) as error:
             self.post_message(NoticeRaised("The lists cannot be read", str(error)))
+            return
+        self.post_message(ListsRead(summaries, frozenset(), reports))
 
     @on(ListsRead)
     def lists_read(self, message: ListsRead) -> None:
@@ -352,3 +355,10 @@ class RecordingsApp(App[None]):
         from openprogram_recordings_tui.screens.dialogs import NoticeDialog  # late, as above
 
         self.push_screen(NoticeDialog(title, words, is_bad=is_bad))
+
+
+def _list_reports() -> Sequence[MismatchReport]:
+    # later than the recordings: the list need not wait for this import
+    from openprogram.providers.mismatches import list_mismatch_reports
+
+    return list_mismatch_reports()

@@ -61,7 +61,7 @@ def fit(text: str, cells: int) -> str:
     bounded = cut(text, cells + 1)
     kept: list[str] = []
     used = kept_count = 0
-    for piece, _, width in _measured(bounded):
+    for piece, _, width in measured(bounded):
         used += width
         if used > cells:
             return "".join(kept[:kept_count]) + ELLIPSIS
@@ -186,7 +186,7 @@ def _first_line(text: str, start: int, end: int, cells: int) -> tuple[str, int]:
     shown: list[str] = []
     used = taken = 0
     at_space = (0, 0)
-    for piece, length, width in _measured(text[start : min(end, start + _longest(cells))]):
+    for piece, length, width in measured(text[start : min(end, start + _longest(cells))]):
         if used + width > cells and shown:
             break
         shown.append(piece)
@@ -204,8 +204,20 @@ def _first_line(text: str, start: int, end: int, cells: int) -> tuple[str, int]:
     return "".join(shown), place
 
 
-def _measured(text: str) -> Iterator[tuple[str, int, int]]:
-    """Give what must stay together, with tabs as spaces: as drawn raw, its length, its width."""
+def measured(text: str) -> Iterator[tuple[str, int, int]]:
+    r"""Give what must stay together, with tabs as spaces.
+
+    Args:
+        text: Any text, already cut to what is shown.
+
+    Yields:
+        A piece as it is to be drawn, raw; how many characters of `text` it stands for; and how
+        many cells it will take.
+
+    Example:
+        >>> list(measured("a\x1b"))
+        [('a', 1, 1), ('\x1b', 1, 1)]
+    """
     column = 0
     for raw, shown, is_mark in clusters(text):
         if raw == "\t":

@@ -86,7 +86,7 @@ class ListsRead(Message):
         self,
         summaries: Sequence[RecordingSummary],
         unread: frozenset[Path],
-        reports: Sequence[MismatchReport],
+        reports: Sequence[MismatchReport] | None,
     ) -> None:
         super().__init__()
         self.summaries = summaries
@@ -94,7 +94,7 @@ class ListsRead(Message):
         self.unread = unread
         """Those of which only stat has told something yet."""
         self.reports = reports
-        """The mismatch reports, newest first."""
+        """The mismatch reports, newest first; None while they are not read."""
 
     def can_replace(self, message: Message) -> bool:
         """Only the newest matters."""

@@ -9,12 +9,10 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rich.cells import cell_len
-
 from openprogram.providers.comparison import MISSING, join_path
+from openprogram_recordings_tui.cells import measured, width_of
 from openprogram_recordings_tui.presentation.lines import Line, LineSource, Role, Span
 from openprogram_recordings_tui.presentation.trees import scalar_text, value_spans, what_is_in
-from openprogram_recordings_tui.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -362,25 +360,21 @@ def wrap_spans(spans: Sequence[Span], bar: Span, width: int, limit_lines: int) -
         The lines.
     """
     lines: list[Line] = []
-    current: list[Span] = [bar]
-    room = width - cell_len(bar.text)
+    current, run = [bar], list[str]()
+    room = whole_room = width - width_of(bar.text)
     for span in spans:
-        start = used = 0
-        text = span.text[: width * (limit_lines + 1)]
-        for place, character in enumerate(text):
-            cells = cell_len(clean(character))
-            breaks = character == "\n"
-            if used + cells > room or breaks:
-                end = place + 1 if breaks else place
-                lines.append((*current, Span(text[start:end], span.role)))
+        for piece, _, cells in measured(span.text[: width * (limit_lines + 1)]):
+            is_feed = piece == "\n"
+            if is_feed and room:
+                run.append(piece)
+            if is_feed or cells > room:
+                lines.append((*current, Span("".join(run), span.role)))
                 if len(lines) >= limit_lines:
                     return lines
-                current, room = [bar], width - cell_len(bar.text)
-                start, used = end, 0
-                if breaks:
-                    continue
-            used += cells
-        current.append(Span(text[start:], span.role))
-        room -= used
-    lines.append(tuple(current))
-    return lines[:limit_lines]
+                current, run, room = [bar], [], whole_room
+            if not is_feed:
+                run.append(piece)
+                room -= cells
+        current.append(Span("".join(run), span.role))
+        run = []
+    return [*lines, tuple(current)][:limit_lines]

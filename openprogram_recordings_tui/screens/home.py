@@ -89,6 +89,7 @@ class HomeScreen(BaseScreen):
         super().__init__(status, is_read_only=is_read_only)
         self._summaries: Sequence[RecordingSummary] | None = None
         self._reports: Sequence[MismatchReport] = ()
+        self._are_reports_read = False
         self._now_at: datetime | None = None
         self._unread: frozenset[Path] = frozenset()
         self._first_texts: dict[Path, str | None] = {}
@@ -133,7 +134,7 @@ class HomeScreen(BaseScreen):
         self,
         summaries: Sequence[RecordingSummary],
         unread: frozenset[Path],
-        reports: Sequence[MismatchReport],
+        reports: Sequence[MismatchReport] | None,
         now_at: datetime,
     ) -> None:
         """Show what was read; what was chosen stays chosen.
@@ -141,11 +142,12 @@ class HomeScreen(BaseScreen):
         Args:
             summaries: The recordings, in the order to show.
             unread: Those of which only stat has told something yet.
-            reports: The mismatch reports, in the order to show.
+            reports: The mismatch reports, in the order to show; None while they are not read.
             now_at: When that was; aware.
         """
         self._summaries, self._unread, self._now_at = summaries, unread, now_at
-        self._show_reports(reports)
+        if reports is not None:
+            self._show_reports(reports)
         self._tabs.retitle(self._tab_labels())
         self._show_recordings()
 
@@ -266,14 +268,14 @@ class HomeScreen(BaseScreen):
         return lists.get(self._tabs.chosen, self._tapes)
 
     def _tab_labels(self) -> tuple[Tab, ...]:
-        known = self._summaries is not None
+        counts = (
+            None if self._summaries is None else len(self._summaries),
+            len(self._reports) if self._are_reports_read else None,
+        )
+        recordings, mismatches = ("" if n is None else figures.count(n) for n in counts)
         return (
-            Tab(
-                "recordings",
-                "Recordings",
-                figures.count(len(self._summaries or ())) if known else "",
-            ),
-            Tab("mismatches", "Mismatches", figures.count(len(self._reports)) if known else ""),
+            Tab("recordings", "Recordings", recordings),
+            Tab("mismatches", "Mismatches", mismatches),
             Tab("tapes", "Tapes"),
         )
 
@@ -281,7 +283,7 @@ class HomeScreen(BaseScreen):
         """Show the mismatch reports; the chosen one stays chosen when it is still there."""
         assert self._now_at is not None  # noqa: S101 - set before
         chosen = self._chosen_report()
-        self._reports = reports
+        self._reports, self._are_reports_read = reports, True
         self._mismatches.has_cursor = bool(reports)
         if not reports:
             self._mismatches.show(FixedLines(_NO_MISMATCHES))

@@ -40,7 +40,9 @@ class Ui:
         """Press keys one by one, each after the one before had its effect."""
         for key in keys:
             await self.pilot.press(key)
-            await self.settle()
+            if self.app.is_busy:
+                await self.settle()
+        await self.settle()
 
     async def type(self, text: str) -> None:
         """Type into the field: a key, and then the rest at once, as a terminal pastes it."""
