@@ -16,7 +16,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from openprogram.testing import Answer, LoopbackVendor, Text, TokenCounts, ToolCall
 
@@ -233,7 +233,8 @@ async def draw(mismatch_id: str | None) -> str:
     async with app.run_test(size=PICTURE_SIZE) as pilot:
         # The lists are read first, and then the report that was asked for.
         for _ in range(2):
-            await cast("Any", app.workers).wait_for_complete()  # partly untyped
+            while app.is_busy:
+                await pilot.pause(0.02)
             await pilot.pause()
         return app.export_screenshot(title="openprogram recordings tui")
 
