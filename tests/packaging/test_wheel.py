@@ -69,7 +69,12 @@ def test_it_installs_one_command(wheel: zipfile.ZipFile) -> None:
 def test_its_metadata_says_what_a_run_needs(wheel: zipfile.ZipFile) -> None:
     metadata = email.message_from_bytes(wheel.read(f"{DIST_INFO}/METADATA"))
     needed = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert {line.split("<")[0].split(">")[0] for line in needed} == {"msgspec", "textual", "typer"}
+    assert {line.split("<")[0].split(">")[0] for line in needed} == {
+        "msgspec",
+        "rich",
+        "textual",
+        "typer",
+    }
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Description-Content-Type"] == "text/markdown"

@@ -120,7 +120,8 @@ NAMES = st.one_of(
 
 @given(NAMES)
 def test_every_secret_name_has_an_ending_and_a_trigger_that_the_gates_know(name: str):
-    if not is_secret_field(name):
+    if not is_secret_field(name) or re.search(r":\d+\W*\Z", name):
+        # In a text, a colon before a number parts a name from its value.
         return
     lowered = name.encode("latin-1", "replace").lower().decode("latin-1")
     end = len(lowered.rstrip(" \t\"'`\\]*?:"))
