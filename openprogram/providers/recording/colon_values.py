@@ -22,7 +22,7 @@ from openprogram.providers.recording.text_values import (
 )
 
 _LINE_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-_COOKIE = re.compile(r"(?a)[^\s=;,\"']+=[^\s;=]")
+_COOKIE = re.compile(r"(?a)[^\s=;,\"']{1,256}=[^\s;=]")
 _SCHEME = re.compile(
     r"(?ai)(?:bearer|basic|token|bot|key|apikey|api-key|negotiate|ntlm)[ \t]+(?P<credential>\S+)"
     r"(?P<more>[ \t]+\S)?"
@@ -134,8 +134,6 @@ def _read_header(field: Field) -> Replacement | None:
         end = closing if closing >= 0 else end
     elif QUOTE.match(part, at):
         return read_quoted(field)
-    while end > at and part[end - 1] in " \t":
-        end -= 1
     if end <= at or is_reference(part[at : min(end, at + 100)]):
         return None
     if "cookie" in field.name.lower():

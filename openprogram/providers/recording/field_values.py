@@ -24,14 +24,18 @@ from openprogram.providers.recording.text_values import (
 if TYPE_CHECKING:
     from openprogram.providers.recording.text_rules import TextViews
 
-_KEPT = re.compile(r"(?ai)[\"']?(?:null|none|true|false|nil|undefined)(?![\w.\-])")
+_KEPT = re.compile(
+    r"(?ai)(?P<quote>[\"']?)(?:null|none|true|false|nil|undefined)(?P=quote)(?=[\s\"'`)\]},;&]|\Z)"
+)
 _SHELL_REST = re.compile(
-    r"(?a)(?=[\w'\"\\])(?:\\.|'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*+\"|[\w.!@#%^*+=:,/-])*+"
+    r"(?a)(?=[\w'\"\\])"
+    r"(?:\\.|'[^'\n]{0,1000}+'|\"(?:[^\"\\\n]|\\.){0,1000}+\"|[\w.!@#%^*+=:,/-])*+"
 )
 _BARE_JSON_VALUE = re.compile(r"(?a)[^\s,}\])\\\"']+")
 _NEXT_LINE_VALUE = re.compile(r"\"(?!\"\")|'(?!'')|[{\[]")
 _CLOSING_QUOTE = re.compile(r"\\*[\"']")
-_AUTH_USER = re.compile(r"\(\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*,\s*(?=[\"'])")
+_AUTH_USER = re.compile(r"\(\s*+(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+')\s*+,\s*+(?=[\"'])")
+_BASE64 = re.compile(r"(?a)[\w+/-]{6,1000}={0,2}")
 _PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
 _LONGEST_COUNT = 3
 """Digits of a number that counts tokens rather than being one, as in `dict(token=2)`."""
@@ -40,7 +44,8 @@ _PARAMETER_BEFORE = re.compile(r"(?a)[?&#;](?:[\w.]*\[)?\Z")
 _CALL_BEFORE = re.compile(r"(?a)\(\s*\Z|,\s+\Z")
 _CODE_VALUE = re.compile(r"(?a)[A-Za-z_][A-Za-z_.]*|[A-Za-z_][\w.]*[(\[][^\n]*[)\]][\w.()]*")
 _FLAT_LITERAL = re.compile(
-    r"[{\[](?P<inside>(?=[^{}\[\]\n]{0,200}[\"'])(?:\"[^\"\n]*\"|'[^'\n]*'|[^{}\[\]\"'\n])*+)[}\]]"
+    r"[{\[](?P<inside>(?=[^{}\[\]\n]{0,200}[\"'])(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'"
+    r"|[^{}\[\]\"'\n])*+)[}\]]"
 )
 _LONGEST_JUDGED = 256
 _LONGEST_SCHEMA = 100_000
@@ -173,9 +178,10 @@ def read_basic_auth(field: Field) -> Replacement | None:
     if user := _AUTH_USER.match(field.part, field.value_at):
         return read_quoted(field, user.end())
     opening = QUOTE.match(field.part, field.value_at)
-    start = field.value_at if opening is None else opening.end()
-    end = bare_value_end(field.part, start, r"\s\"'`,}\\")
-    return Replacement(start, end) if is_basic_credential(field.part[start:end]) else None
+    encoded = _BASE64.match(field.part, field.value_at if opening is None else opening.end())
+    if encoded is None or not is_basic_credential(encoded[0]):
+        return None
+    return Replacement(*encoded.span())
 
 
 def read_bare(field: Field, stop: str) -> Replacement | None:
@@ -188,12 +194,10 @@ def read_bare(field: Field, stop: str) -> Replacement | None:
     Returns:
         None when there is no value, or one that is none or only refers to a secret.
     """
+    if is_reference(field.head) or (not field.is_url_parameter() and _KEPT.match(field.head)):
+        return None
     end = bare_value_end(field.part, field.value_at, stop)
-    if end <= field.value_at or is_reference(field.head):
-        return None
-    if not field.is_url_parameter() and _KEPT.match(field.head):
-        return None
-    return _unless_vague(field, Replacement(field.value_at, end))
+    return _unless_vague(field, Replacement(field.value_at, end)) if end > field.value_at else None
 
 
 def read_word(field: Field) -> Replacement | None:
@@ -257,7 +261,8 @@ def _read_literal(field: Field) -> Replacement | None:
 
 def _is_code(field: Field, found: Replacement) -> bool:
     """Say whether a value is a variable or a call: `token=token`, `f(password=entered)`."""
-    words = field.part[found.start : field.views.line_end(found.start)][:200].split()
+    line_end = min(field.views.line_end(found.start), found.start + _LONGEST_HEAD * 2)
+    words = field.part[found.start : line_end].split()
     value = words[0].rstrip(",;:") if words else ""
     if value.endswith((")", "]")) and _CODE_VALUE.fullmatch(value):
         return True

@@ -59,7 +59,7 @@ _BEARER_VALUE = re.compile(
     r"(?a)(?=[^\s\"'`<>,;%]{0,200}?(?:[\d$!#^&*+=~_@]|[a-z][A-Z]|[A-Za-z]{20}))"
     r"(?:[^\s\"'`<>,;%&]|&(?!\w{2,4};|#)){8,}+"
 )
-_DENSE_RUN = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12,}")
+_RUN = re.compile(r"[A-Za-z0-9]{12,}+")
 _IRREGULAR = re.compile(r"[0-9][A-Za-z]|[a-z][A-Z]|[A-Z][a-z].*[A-Z]")
 _UUID = re.compile(r"(?a)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _LONGEST_SIGN = 2
@@ -109,9 +109,13 @@ def _find_made_up(views: TextViews, pattern: re.Pattern[bytes]) -> Iterator[Repl
     for match in pattern.finditer(views.lowered):
         start, end = match.span("secret")
         secret = views.text[start:end].rstrip(".:")
-        run = _DENSE_RUN.search(secret)
-        if run and _IRREGULAR.search(run[0]) and not _UUID.match(secret):
+        if not _UUID.match(secret) and any(map(_is_irregular, _RUN.findall(secret))):
             yield Replacement(start, start + len(secret))
+
+
+def _is_irregular(run: str) -> bool:
+    """Say whether letters and digits are mixed as in no word, number or word with a number."""
+    return not run.isalpha() and not run.isdigit() and _IRREGULAR.search(run) is not None
 
 
 def _bearer_value(part: str, match: re.Match[bytes]) -> Iterator[Replacement]:

@@ -20,12 +20,12 @@ class TextViews:
     then found at about a third of a nanosecond a byte. What is beyond Latin-1 is a `?`.
     """
 
-    __slots__ = ("_line_end", "backwards", "lowered", "raw", "size", "text")
+    __slots__ = ("_line_end", "_text_end", "backwards", "lowered", "raw", "size", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.size = len(text)
-        self._line_end = -1
+        self._line_end = self._text_end = -1
         if not text.isascii():
             for look_alike, character in _LOOK_ALIKES:
                 text = text.replace(look_alike, character)
@@ -35,12 +35,17 @@ class TextViews:
         """The lowered form from its end: what stands before a rare character is found from it."""
 
     def line_end(self, at: int) -> int:
-        """Find where the line of an offset ends, its line end left out; fast in rising order."""
+        """Find where the text of a line ends, white space at its end left out.
+
+        Args:
+            at: An offset in the line, not before that of the last call.
+        """
         if self._line_end < at:
             found = self.raw.find(b"\n", at)
-            self._line_end = self.size if found < 0 else found
-        end = self._line_end
-        return end - 1 if end > at and self.text[end - 1] == "\r" else end
+            self._line_end = self._text_end = self.size if found < 0 else found
+            while self._text_end > at and self.raw[self._text_end - 1] in b" \t\r":
+                self._text_end -= 1
+        return max(self._text_end, at)
 
 
 class Gate(NamedTuple):
@@ -73,6 +78,7 @@ def gate(literal: str, pattern: bytes) -> Gate:
 
 
 REST_OF_LINE = rb"[^\n]*+"
+"""A pattern that takes what follows on the line."""
 
 
 class TextRule(NamedTuple):

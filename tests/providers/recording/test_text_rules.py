@@ -23,6 +23,6 @@ def test_look_alikes_of_separators_count_as_such():
     assert TextViews("密码 password\uff1ax\uff1dy\u00a0z").raw == b"?? password:x=y z"
 
 
-def test_lines_end_before_their_line_end():
-    views = TextViews("ab\r\ncd\n\nef")
-    assert [views.line_end(at) for at in (0, 2, 4, 6, 7, 8, 10)] == [2, 2, 6, 6, 7, 10, 10]
+def test_lines_end_before_the_white_space_at_their_end():
+    views = TextViews("ab \r\ncd\n\nef")
+    assert [views.line_end(at) for at in (0, 2, 3, 5, 8, 9, 11)] == [2, 2, 3, 7, 8, 11, 11]
