@@ -18,7 +18,14 @@ from openprogram.providers.recording.text_values import Replacement
 _HELD_CHARACTERS = 32
 """More than the longest match of `TRIGGER`, so that none can begin in what was let go."""
 
+_LONGEST_UNDECIDED_START = 64
+"""A text of more white space than that is read as a whole, so that none is read again and again."""
 _UNDECIDED_START = re.compile(r"\s*(?:[{\[]\s*|d|da|dat|data)?\Z")
+
+
+def _is_read_as_a_whole(start: str) -> bool:
+    is_json = may_be_json(start) or start.lstrip().startswith('"')
+    return is_json or start.startswith("data:")
 
 
 class DeltaRedactor:
@@ -26,7 +33,7 @@ class DeltaRedactor:
 
     Ordinary text is let go but for its last 32 characters. Behind a word that may announce a
     credential, the rest of the line is held back until it is whole, and longer where a value goes
-    over several lines. A text that is JSON is held back from the first such word to its end.
+    over several lines. A text that may be JSON is held back from the first such word to its end.
 
     Args:
         json_text: Whether the deltas are pieces of JSON, as those of a tool call's arguments are.
@@ -89,10 +96,10 @@ class DeltaRedactor:
         self._pending.append(delta)
         if self._is_whole is None:
             self._start += delta
-            if _UNDECIDED_START.match(self._start):
+            is_undecided = _UNDECIDED_START.match(self._start) is not None
+            if is_undecided and len(self._start) <= _LONGEST_UNDECIDED_START:
                 return []
-            is_whole = may_be_json(self._start) or self._start.lstrip().startswith('"')
-            self._is_whole = is_whole or self._start.startswith("data:")
+            self._is_whole = is_undecided or _is_read_as_a_whole(self._start)
             delta, self._start = self._start, ""
         self._take(delta)
         return self._let_go()

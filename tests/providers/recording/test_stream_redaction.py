@@ -121,6 +121,14 @@ def test_texts_without_secrets_come_out_as_they_went_in(text: str):
     assert redact(pieces_of(text, 5)) == pieces_of(text, 5)
 
 
+def test_white_space_without_end_is_let_go():
+    redactor = DeltaRedactor()
+    let_go = sum(len(redactor.feed(" ")) for _ in range(2000))
+    assert let_go == 2000 - 32
+    text = " " * 2000 + '{"password": "a b"}\ntoken=x1y2\n'
+    assert "".join(redact(list(text))) == remove_secrets_from_text(text)
+
+
 def test_nothing_comes_of_nothing():
     assert redact([]) == []
     assert redact(["", ""]) == ["", ""]
