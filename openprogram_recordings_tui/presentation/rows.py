@@ -46,7 +46,7 @@ _EVENT_COLUMNS = (
 )
 _CALL_COLUMNS = (
     Column(title="", width=1),
-    Column(title="#", width=4, align="right"),
+    Column(title="#", width=6, align="right"),
     Column(title="ANSWER", width=0, least=20),
     Column(title="MODEL", width=20, worth=3),
     Column(title="EVENTS", width=6, align="right", worth=2),

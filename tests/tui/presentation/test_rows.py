@@ -46,7 +46,7 @@ def test_a_call_has_its_figures_in_the_columns_of_the_heading():
 
     line, heading = words(call_line(row, 120)), words(call_heading(120))
 
-    assert line.startswith(" ✗     3  → ls")
+    assert line.startswith(" ✗       3  → ls")
     assert heading.index("EVENTS") + 6 == line.index("12.3k") + 5
     assert line.rstrip().endswith("error")
     assert "–" in line
@@ -115,3 +115,7 @@ def test_a_large_row_says_its_size_first():
 
     assert words(line) == "   7 ▾ 105 MB  {..."
     assert words(raw_part_line("part", digits=3)) == "   │   part"
+
+
+def test_the_index_of_a_call_is_never_cut():
+    assert " 99999  " in words(call_line(CallRow(call_index=99_999), 44))

@@ -27,8 +27,8 @@ def flaky(demo: Path) -> Path:
 
 async def test_calls_say_what_came_of_them(flaky: Path, open_ui: OpenUi):
     async with open_ui(recording=flaky) as ui:
-        assert "✓     0  → read_file tests/test_…" in ui.text
-        assert "✗     3  The model is" in ui.text
+        assert "✓       0  → read_file tests/tes…" in ui.text
+        assert "✗       3  The model is" in ui.text
         assert "✓ sound" in ui.text
         assert "127 events" in ui.text
 

@@ -34,7 +34,7 @@ def test_calls_and_events_have_a_line_each(flaky: OpenRecording):
     calls, events = CallLines(flaky), EventLines(flaky, 0)
 
     assert calls.line_count == 6
-    assert "→ run_tests tests/test_cart.py" in words(calls, 2, 110)
+    assert "→ run_tests tests/test_cart.py" in words(calls, 2, 120)
     assert events.line_count == 21
     assert "thinking_delta" in words(events, 2)
     assert events.physical_row(20) == 22
