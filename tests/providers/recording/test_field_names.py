@@ -59,9 +59,8 @@ def test_credential_like_names_are_secret_however_they_are_written(name: str):
         assert is_secret_field(spelling), spelling
 
 
-@pytest.mark.parametrize("name", [*DATA, *sorted(DATA_FIELD_NAMES)])
-def test_names_of_data_are_not_secret(name: str):
-    assert not is_secret_field(name)
+def test_names_of_data_are_not_secret():
+    assert [name for name in (*DATA, *DATA_FIELD_NAMES) if is_secret_field(name)] == []
 
 
 def test_public_names_are_lower_words_and_disjoint():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from openprogram.providers.recording.redaction import PLACEHOLDER, remove_secrets_from_text
 from openprogram.providers.recording.stream_redaction import DeltaRedactor
-from redaction_texts import SECRETS, TEXTS, HiddenText, hidden_texts, kept_texts
+from redaction_texts import SECRETS, TEXTS, hidden_texts, kept_texts
 
 HIDDEN = hidden_texts(SECRETS[0])
 
@@ -57,24 +57,24 @@ def test_what_was_let_go_is_never_taken_back(deltas: list[str]):
         assert shown == final[: len(shown)]
 
 
-@pytest.mark.parametrize("case", HIDDEN, ids=lambda case: case.id)
-def test_no_split_shows_a_secret(case: HiddenText):
-    for before in ("", "Well, look: ", "line\n", "x" * 100 + " "):
+@pytest.mark.parametrize("before", ["", "Well, look: ", "line\n", "x" * 100 + " "])
+def test_no_split_shows_a_secret(before: str):
+    for case in HIDDEN:
         text = before + case.text
         whole = remove_secrets_from_text(text)
-        for width in (1, 3, 7, 19):
+        for width in (1, 3, 19):
             outputs = redact(pieces_of(text, width))
-            assert "".join(outputs) == whole
-            assert len(outputs) == len(pieces_of(text, width))
+            assert "".join(outputs) == whole, case.id
+            assert len(outputs) == len(pieces_of(text, width)), case.id
 
 
-@pytest.mark.parametrize("case", HIDDEN, ids=lambda case: case.id)
-def test_no_part_of_a_secret_is_shown_before_the_end(case: HiddenText):
-    redactor = DeltaRedactor()
-    shown = ""
-    for character in case.text:
-        shown += "".join(redactor.feed(character))
-        assert not [secret for secret in case.secrets if secret[:4] in shown]
+def test_no_part_of_a_secret_is_shown_before_the_end():
+    for case in HIDDEN:
+        redactor = DeltaRedactor()
+        shown = ""
+        for character in case.text:
+            shown += "".join(redactor.feed(character))
+            assert not [secret for secret in case.secrets if secret[:4] in shown], case.id
 
 
 def test_every_delta_keeps_its_place_and_its_number():
@@ -116,9 +116,9 @@ def test_json_is_held_from_its_first_trigger_to_its_end():
     assert redactor.finish() == [f', "n": 1{" " * 40}', f', "password": "{PLACEHOLDER}', '"}']
 
 
-@pytest.mark.parametrize("text", kept_texts())
-def test_texts_without_secrets_come_out_as_they_went_in(text: str):
-    assert redact(pieces_of(text, 5)) == pieces_of(text, 5)
+def test_texts_without_secrets_come_out_as_they_went_in():
+    for text in kept_texts():
+        assert redact(pieces_of(text, 5)) == pieces_of(text, 5)
 
 
 def test_white_space_without_end_is_let_go():

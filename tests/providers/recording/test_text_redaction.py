@@ -24,20 +24,13 @@ def leaks(case: HiddenText, text: str) -> list[str]:
     return [secret for secret in case.secrets if secret in text]
 
 
-@pytest.mark.parametrize("case", HIDDEN, ids=lambda case: case.id)
-def test_secrets_are_hidden_and_a_second_pass_changes_nothing(case: HiddenText):
-    redacted = remove_secrets_from_text(case.text)
-    assert leaks(case, redacted) == []
-    assert PLACEHOLDER in redacted
-    assert remove_secrets_from_text(redacted) == redacted
-
-
-@pytest.mark.parametrize("secret", SECRETS[1:])
-def test_secrets_of_other_looks_are_hidden(secret: str):
-    leaky = [
-        case.id for case in hidden_texts(secret) if leaks(case, remove_secrets_from_text(case.text))
-    ]
-    assert leaky == []
+@pytest.mark.parametrize("secret", SECRETS)
+def test_secrets_are_hidden_and_a_second_pass_changes_nothing(secret: str):
+    for case in hidden_texts(secret):
+        redacted = remove_secrets_from_text(case.text)
+        assert leaks(case, redacted) == [], case.id
+        assert PLACEHOLDER in redacted, case.id
+        assert remove_secrets_from_text(redacted) == redacted, case.id
 
 
 @pytest.mark.parametrize("around", ["line one\n{}\nline three", "{}\n", "  {}", "{}\r\nmore"])
@@ -67,9 +60,9 @@ def test_secrets_are_hidden_in_json_in_json(depth: int):
     assert leaky == []
 
 
-@pytest.mark.parametrize("text", kept_texts())
-def test_texts_without_secrets_are_the_same_object(text: str):
-    assert remove_secrets_from_text(text) is text
+def test_texts_without_secrets_are_the_same_object():
+    changed = [text for text in kept_texts() if remove_secrets_from_text(text) is not text]
+    assert changed == []
 
 
 def test_texts_without_secrets_are_kept_together_and_in_json():
