@@ -58,6 +58,7 @@ ifdef UV
 	uv pip install --quiet --python $(BIN)/python --require-hashes -r lock/$*.txt
 	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 else
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r lock/$*.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 endif
