@@ -67,6 +67,8 @@ class _Frame:
     is_secret_schema: bool = False
     is_pair_value: bool = False
     is_in_array: bool = False
+    is_headers: bool = False
+    """Whether an array holds names and values in turn."""
     start: int = 0
     key: str | None = None
     count: int = 0
@@ -173,9 +175,9 @@ class JsonScanner:
         if parent is not None:
             frame.is_pair_value = self._is_pair_value(parent)
             parent.count += 1
-            frame.is_in_array = not parent.is_object or (parent.key or "").lower().endswith(
-                ("header", "headers")
-            )
+            frame.is_in_array = not parent.is_object
+            key = (parent.key or "").lower()
+            frame.is_headers = parent.is_object and key.endswith(("header", "headers"))
             frame.in_schema_map = parent.is_object and parent.key in SCHEMA_MAP_NAMES
             frame.is_secret_schema = parent.is_object and is_secret_field(parent.key or "")
         self._stack.append(frame)
@@ -204,11 +206,12 @@ class JsonScanner:
 
     def _hide_container(self, start: int) -> bool:
         frame = self._stack[-1]
-        if not self._hides(frame):
+        is_header_value = self._is_header_value(frame)
+        if not is_header_value and not self._hides(frame):
             return False
         closed = closing_bracket(self.text, start)
         end = closed if closed >= 0 else len(self.text)
-        if self._is_schema(frame, start, end):
+        if not is_header_value and self._is_schema(frame, start, end):
             return False
         self.found.append(Replacement(start, end, _QUOTED_PLACEHOLDER))
         frame.count += 1
@@ -230,8 +233,13 @@ class JsonScanner:
             return (frame.key or "").lower() in PAIR_VALUE_FIELDS
         return frame.count == 1
 
+    def _is_header_value(self, frame: _Frame) -> bool:
+        is_value = frame.is_headers and frame.count % 2 == 1
+        return is_value and frame.previous_count == frame.count and is_secret_field(frame.previous)
+
     def _take_value(self, frame: _Frame, start: int, end: int, *, is_string: bool) -> None:
         is_pair_value = self._is_pair_value(frame)
+        is_hidden = self._is_header_value(frame) or self._hides(frame)
         frame.count += 1
         if not is_string and self.text[start:end] in _KEPT_SCALARS:
             return
@@ -242,7 +250,7 @@ class JsonScanner:
         )
         if self.text[whole.start : whole.end] == PLACEHOLDER:
             return
-        if self._hides(frame):
+        if is_hidden:
             self.found.append(whole)
             return
         if is_pair_value:

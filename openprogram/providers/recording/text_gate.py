@@ -51,8 +51,11 @@ def _trigger_pattern(triggers: Iterable[str]) -> re.Pattern[str]:
 
 
 def _rarity(character: str) -> int:
-    """Rank a character, from frequent letters to signs; a class of characters comes last."""
-    return -1 if character[0] == "[" else _COMMONEST_FIRST.find(character) % 100
+    """Rank a character: classes of them first, then letters by their frequency, then signs."""
+    if character[0] == "[":
+        return -1
+    is_letter = character in _COMMONEST_FIRST
+    return _COMMONEST_FIRST.index(character) if is_letter else len(_COMMONEST_FIRST)
 
 
 TRIGGER = _trigger_pattern(

@@ -158,7 +158,7 @@ class _Walk:
             else:
                 new = self.convert(value, depth + 1, in_map=rule.is_schema_map)
                 if rule.is_headers and type(new) is list:
-                    new = _without_pair_value(cast("list[Any]", new))
+                    new = _without_header_values(cast("list[Any]", new))
             name = rule.name
             result[name if name not in result else _free_name(name, result)] = new
             has_pair_value = has_pair_value or rule.is_pair_value
@@ -220,6 +220,13 @@ def _without_pair_value(items: list[Any]) -> list[Any]:
     is_pair = len(items) == 2 and type(items[0]) is str and is_secret_field(items[0])  # noqa: PLR2004 - a pair
     if is_pair and items[1] is not None and type(items[1]) is not bool:
         return [items[0], PLACEHOLDER]
+    return items
+
+
+def _without_header_values(items: list[Any]) -> list[Any]:
+    """Redact names and values in turn, as `["Accept", "a", "Cookie", "b"]` has them."""
+    for at in range(0, len(items) - 1, 2):
+        items[at : at + 2] = _without_pair_value(items[at : at + 2])
     return items
 
 

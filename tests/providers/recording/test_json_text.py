@@ -62,6 +62,8 @@ def test_a_lone_string_is_json_when_it_is_the_whole_text():
         ('["Authorization", "a b"]', f'["Authorization", "{PLACEHOLDER}"]'),
         ('["password", "token"]', None),
         ('{"headers": ["token", "a"]}', f'{{"headers": ["token", "{PLACEHOLDER}"]}}'),
+        ('{"rawHeaders": ["A", "b", "Cookie", "c", "token", ["d"]]}',
+         f'{{"rawHeaders": ["A", "b", "Cookie", "{PLACEHOLDER}", "token", "{PLACEHOLDER}"]}}'),
         ('["curl", "-u", "a:b"]', f'["curl", "-u", "a:{PLACEHOLDER}"]'),
         ('["x", "--token", "a"]', f'["x", "--token", "{PLACEHOLDER}"]'),
         ('{"auth": "dXNlcjpodW50ZXIyMg=="}', f'{{"auth": "{PLACEHOLDER}"}}'),

@@ -80,6 +80,7 @@ HIDDEN: list[Any] = [
     {"headers": [("X-Api-Key", SECRET)]},
     {"headers": ((b"x-api-key", SECRET.encode()),)},
     {"headers": ["x-api-key", SECRET]},
+    {"rawHeaders": ["Accept", "x", "X-Api-Key", SECRET]},
     ["Authorization", f"Digest {SECRET}"],
     {"name": "Authorization", "value": SECRET},
     {"Name": "X-Api-Key", "Value": [SECRET]},
