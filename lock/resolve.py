@@ -12,9 +12,9 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 LEVELS = {
-    "run": ["--extra", "anthropic", "--group", "backend"],
-    "test": ["--extra", "anthropic", "--group", "backend", "--group", "test"],
-    "dev": ["--extra", "anthropic", "--group", "dev"],
+    "run": ["--all-extras", "--group", "backend"],
+    "test": ["--all-extras", "--group", "backend", "--group", "test"],
+    "dev": ["--all-extras", "--group", "dev"],
     "docs": ["--group", "backend", "--group", "docs"],
 }
 
