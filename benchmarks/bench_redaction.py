@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from openprogram.providers.recording.redaction import remove_secret_values, remove_secrets_from_text
-from openprogram.providers.recording.stream_redaction import DeltaRedactor
+from openprogram.providers.recording.redaction.deltas import DeltaRedactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

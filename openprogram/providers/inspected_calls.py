@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from openprogram.errors import RecordingFileError
 from openprogram.providers import file_safety
 from openprogram.providers.recording.format import is_blank
-from openprogram.providers.recording.lines import LineBatches
+from openprogram.providers.recording.reading.lines import LineBatches
 from openprogram.providers.recording.rereading import (
     decode_line,
     read_row,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from openprogram.providers.recording.open_calls import OpenCall
     from openprogram.providers.recording.reader import CheckedRow
+    from openprogram.providers.recording.reading.open_calls import OpenCall
 
 Json: TypeAlias = dict[str, Any]
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
 
-from openprogram.providers.recording.text_redaction import apply_replacements, merged
-from openprogram.providers.recording.text_rules import TextViews
-from openprogram.providers.recording.text_values import PLACEHOLDER
+from openprogram.providers.recording.redaction.text_rules import TextViews
+from openprogram.providers.recording.redaction.text_values import PLACEHOLDER
+from openprogram.providers.recording.redaction.texts import apply_replacements, merged
 
 if TYPE_CHECKING:
-    from openprogram.providers.recording.text_rules import TextRule
+    from openprogram.providers.recording.redaction.text_rules import TextRule
 
 SECRETS = ("hunter7Zq91x", "hunter2222", "Zz11Yy22Xx33Ww44")
 _FOLDER = Path(__file__).parent

@@ -17,12 +17,12 @@ from openprogram.providers.recording.redaction import (
     remove_secret_values,
     remove_secrets_from_text,
 )
+from openprogram.providers.recording.redaction.deltas import DeltaRedactor
 from openprogram.providers.recording.snapshots import (
     DERIVED_KEY,
     STUB_FIELD_NAMES,
     SnapshotTracker,
 )
-from openprogram.providers.recording.stream_redaction import DeltaRedactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

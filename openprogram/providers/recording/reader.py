@@ -15,15 +15,15 @@ import msgspec
 from openprogram.errors import RecordingFileError, quoted
 from openprogram.providers import file_safety
 from openprogram.providers.recording.format import RowError, is_blank
-from openprogram.providers.recording.lines import LineBatches
-from openprogram.providers.recording.row_checker import RowChecker
+from openprogram.providers.recording.reading.lines import LineBatches
+from openprogram.providers.recording.reading.row_checker import RowChecker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from openprogram.providers.recording.open_calls import OpenCall
-    from openprogram.providers.recording.row_checker import Taken
+    from openprogram.providers.recording.reading.open_calls import OpenCall
+    from openprogram.providers.recording.reading.row_checker import Taken
 
 
 class CheckedRow(msgspec.Struct, frozen=True, gc=False):

@@ -12,7 +12,6 @@ import pytest
 import recording_files as files
 from openprogram.errors import RecordingFileError
 from openprogram.providers import types as t
-from openprogram.providers.recording import lines
 from openprogram.providers.recording.reader import (
     CheckedRow,
     RowReader,
@@ -20,6 +19,7 @@ from openprogram.providers.recording.reader import (
     iterate_rows,
     survey_rows,
 )
+from openprogram.providers.recording.reading import lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

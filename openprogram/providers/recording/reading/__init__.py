@@ -1,0 +1,1 @@
+"""The parts of the one strict parser, which `reader.py` puts together."""
