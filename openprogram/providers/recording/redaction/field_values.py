@@ -24,6 +24,7 @@ from openprogram.providers.recording.redaction.text_values import (
 if TYPE_CHECKING:
     from openprogram.providers.recording.redaction.text_rules import TextViews
 
+_DEFAULT = re.compile(r"(?a)\$\{[A-Za-z_]\w{0,100}:?[-=](?P<value>[^\s{}\"'`]{1,1000}+)\}")
 _KEPT = re.compile(
     r"(?ai)(?P<quote>[\"']?)(?:null|none|true|false|nil|undefined)(?P=quote)(?=[\s\"'`)\]},;&]|\Z)"
 )
@@ -117,8 +118,10 @@ def read_quoted(field: Field, at: int | None = None) -> Replacement | None:
         end = field.views.line_end(start)
     elif field.separator == "=" and len(opening["quote"]) == 1:
         end = _end_of_shell_word(part, end)
-    if end <= start or is_reference(part[start : min(end, start + _LONGEST_HEAD)]):
+    if end <= start:
         return None
+    if is_reference(part[start : min(end, start + _LONGEST_HEAD)]):
+        return _read_default(part, start, end)
     return _unless_vague(field, Replacement(start, end))
 
 
@@ -194,10 +197,20 @@ def read_bare(field: Field, stop: str) -> Replacement | None:
     Returns:
         None when there is no value, or one that is none or only refers to a secret.
     """
-    if is_reference(field.head) or (not field.is_url_parameter() and _KEPT.match(field.head)):
+    if is_reference(field.head):
+        return _read_default(field.part, field.value_at, len(field.part))
+    if not field.is_url_parameter() and _KEPT.match(field.head):
         return None
     end = bare_value_end(field.part, field.value_at, stop)
     return _unless_vague(field, Replacement(field.value_at, end)) if end > field.value_at else None
+
+
+def _read_default(part: str, at: int, end: int) -> Replacement | None:
+    """Read what a shell takes where a variable has no value: `${TOKEN:-...}`."""
+    found = _DEFAULT.match(part, at, end)
+    if found is None or is_reference(found["value"]):
+        return None
+    return Replacement(*found.span("value"))
 
 
 def read_word(field: Field) -> Replacement | None:

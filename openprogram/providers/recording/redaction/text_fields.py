@@ -26,6 +26,7 @@ from openprogram.providers.recording.redaction.field_values import (
     read_after_equals,
     read_basic_auth,
     read_json_like,
+    read_quoted,
 )
 from openprogram.providers.recording.redaction.text_rules import TextRule, TextViews
 from openprogram.providers.recording.redaction.text_values import (
@@ -47,10 +48,15 @@ _NAME_BEFORE = {
     separator: re.compile(re.escape(separator) + _GAP + _NAME) for separator in (b"=", b":", b"|")
 }
 """For a text read backwards: the name before each separator."""
-_SEPARATOR_CHARACTER = re.compile(rb"[=:|]")
+_NAME_BEFORE[b"?"] = re.compile(rb"\?\?" + _GAP + _NAME)
+_SEPARATOR_CHARACTER = re.compile(rb"[=:|]|(?<=\?)\?")
 _SEPARATOR = re.compile(
     rb"(?P<gap>" + _GAP + rb")(?P<separator>:=|={1,3}>?|:(?!//)\*{0,2}|\|)(?P<space>\s*+)"
 )
+_OTHERWISE = re.compile(
+    rb"(?P<gap>[\"'`\]]*+)[ \t]*+(?P<separator>\?\?|\|\|)=?(?P<space>\s*+)(?=[\"'`])"
+)
+"""Between a name and what a program takes where it has no value, as in `env.TOKEN ?? "..."`."""
 _PROSE_AFTER_COLON = re.compile(rb"[ \t]++[a-z]++[.,;:!?)]*+[ \t]++[^\s#/=|>\\]")
 _TABLE_CELL = re.compile(r"(?a)`?(?P<value>[^\s|`]+)`?[ \t]*\|")
 
@@ -113,7 +119,7 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
 
 
 def _read(views: TextViews, name: _Name) -> Replacement | None:
-    match = _SEPARATOR.match(views.lowered, name.end)
+    match = _OTHERWISE.match(views.lowered, name.end) or _SEPARATOR.match(views.lowered, name.end)
     if match is None or match.end() >= views.size:
         return None
     if views.text.startswith(PLACEHOLDER, match.end()):
@@ -131,7 +137,9 @@ def _read(views: TextViews, name: _Name) -> Replacement | None:
 
 
 def _read_field(field: Field) -> Replacement | None:
-    if field.name == "auth":
+    if field.separator in {"??", "||"}:
+        reader = read_quoted
+    elif field.name == "auth":
         reader = read_basic_auth
     elif field.has_quoted_name():
         reader = read_json_like
@@ -159,4 +167,4 @@ FIELDS = TextRule(
     find_candidates=_find_candidates,
     find_secrets=_find_secrets,
 )
-"""`name = value`, `name: value`, `?name=value`, `"name": "value"`, `| name | value |`."""
+"""`name = value`, `name: value`, `?name=value`, `"name": "value"`, `name ?? "value"`, tables."""

@@ -83,8 +83,21 @@ class _FieldRule(NamedTuple):
     is_headers: bool
 
 
-@lru_cache(maxsize=4096)
+_LONGEST_REMEMBERED_NAME = 100
+"""A longer name is data, and may be a secret: it is judged each time rather than kept in memory."""
+
+
 def _field_rule(name: str) -> _FieldRule:
+    is_short = len(name) <= _LONGEST_REMEMBERED_NAME
+    return _remembered_field_rule(name) if is_short else _judge_field(name)
+
+
+@lru_cache(maxsize=4096)
+def _remembered_field_rule(name: str) -> _FieldRule:
+    return _judge_field(name)
+
+
+def _judge_field(name: str) -> _FieldRule:
     lowered = name.lower()
     return _FieldRule(
         name=remove_secrets_from_text(name),

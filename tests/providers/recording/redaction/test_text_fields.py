@@ -31,6 +31,12 @@ HIDDEN = {
     "password\uff1ax7q1": "password\uff1a[secret removed]",
     "a.b.password=x7q": "a.b.password=[secret removed]",
     "--db-password=x7q": "--db-password=[secret removed]",
+    'process.env.TOKEN ?? "x7q"': 'process.env.TOKEN ?? "[secret removed]"',
+    "env['TOKEN'] || 'x7q'": "env['TOKEN'] || '[secret removed]'",
+    "self.token ||= 'x7q'": "self.token ||= '[secret removed]'",
+    "API_KEY=${API_KEY:-x7q}": "API_KEY=${API_KEY:-[secret removed]}",
+    'token="${TOKEN-x7q}"': 'token="${TOKEN-[secret removed]}"',
+    "password: ${PASSWORD:-x7q1}": "password: ${PASSWORD:-[secret removed]}",
 }  # fmt: skip
 KEPT = (
     *(
@@ -56,6 +62,7 @@ KEPT = (
         "pwd: /home/b1",
         "PWD=/home/b1",
     ),
+    *("token ?? other", "token ?? ''", "a || b", "API_KEY=${API_KEY:-$OTHER}", "token=${TOKEN:-}"),
     *("token=[secret removed]", "a key idea: 2 things", "monkey=abc1"),
 )
 

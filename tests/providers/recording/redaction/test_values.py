@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openprogram.providers import types as t
+from openprogram.providers.recording.redaction import values
 from openprogram.providers.recording.redaction.field_names import SECRET_FIELD_NAMES
 from openprogram.providers.recording.redaction.text_values import PLACEHOLDER
 from openprogram.providers.recording.redaction.values import remove_secret_values
@@ -293,3 +294,18 @@ def test_redaction_is_total_deterministic_and_idempotent(value: Any):
     assert json.loads(encoded) == redacted
     assert remove_secret_values(value) == redacted
     assert json.dumps(remove_secret_values(redacted)) == encoded
+
+
+def test_no_long_name_is_remembered_because_it_may_be_a_secret(monkeypatch: pytest.MonkeyPatch):
+    judged: list[str] = []
+
+    def judge(name: str) -> bool:
+        judged.append(name)
+        return False
+
+    monkeypatch.setattr(values, "is_secret_field", judge)
+    long_name, short_name = "a name of its own " * 6, "a name of its own"
+    for _ in range(3):
+        remove_secret_values({long_name: 1, short_name: 2})
+    assert judged.count(long_name) == 3
+    assert judged.count(short_name) == 1
