@@ -267,7 +267,9 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     say("Every step held. To look around in what it left:")
-    write(f"  OPENPROGRAM_STATE_DIR={shown(stage.state)} {program()} recordings tui")
+    # In full: a state directory that moved with the working directory is refused.
+    state = shlex.quote(str(stage.state))
+    write(f"  OPENPROGRAM_STATE_DIR={state} {program()} recordings tui")
     return 0
 
 

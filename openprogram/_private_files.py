@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from openprogram import _compat, paths
-from openprogram.errors import FileLockedError, UnsafeFileError
+from openprogram.errors import ConfigError, FileLockedError, UnsafeFileError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,10 +28,14 @@ DIRECTORY_MODE = 0o700
 _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _READ_BYTES = 1 << 20
+_ANOTHER_STATE = "set OPENPROGRAM_STATE_DIR to another directory"
 
 
 class Rule(StrEnum):
-    """What an unsafe file breaks; the words stand in `UnsafeFileError.rule`."""
+    """What an unsafe file breaks; the words stand in `UnsafeFileError.rule`.
+
+    `remedy` says what to do about it.
+    """
 
     SYMLINK = "a symbolic link, which is not followed here"
     NOT_REGULAR = "not a regular file"
@@ -39,6 +43,21 @@ class Rule(StrEnum):
     NOT_OWNED = "owned by another user"
     HARD_LINKED = "a file with a second name (a hard link)"
     MODE = "readable or writable by others"
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in words, where nothing better is known."""
+        return _REMEDIES[self]
+
+
+_REMEDIES = {
+    Rule.SYMLINK: "put the file itself there, or move the link away",
+    Rule.NOT_REGULAR: "move it away; a plain file belongs there",
+    Rule.NOT_A_DIRECTORY: "move it away; a directory belongs there",
+    Rule.NOT_OWNED: "copy it, and use the copy, or act as its owner",
+    Rule.HARD_LINKED: "copy it, and put the copy in its place",
+    Rule.MODE: "make its mode 0600, for a directory 0700",
+}
 
 
 def is_in_state_dir(path: Path) -> bool:
@@ -66,6 +85,7 @@ def ensure_private_directory(path: Path) -> int:
     Raises:
         UnsafeFileError: It, or a directory between the state directory and it, is a link, is no
             directory, belongs to somebody else, or stays open to others.
+        ConfigError: The state directory can be neither made nor opened.
     """
     return _open_directory(path, create=True)
 
@@ -152,7 +172,7 @@ def open_file_at(
         rule = _rule_behind(error)
         if rule is None:
             raise
-        raise UnsafeFileError(path, rule) from error
+        raise UnsafeFileError(path, rule, remedy=rule.remedy) from error
     try:
         _require_regular(fd, path, must_own=must_own)
         if tighten:
@@ -324,8 +344,25 @@ def _make_directories(path: Path) -> None:
         missing.pop()
     for directory in reversed(missing):
         # os.makedirs would leave the directories on the way to the umask.
-        with contextlib.suppress(FileExistsError):
+        try:
             directory.mkdir(mode=DIRECTORY_MODE)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _unusable_state(path, "made", error) from error
+
+
+def _remedy_for(directory: Path, rule: Rule) -> str:
+    """Say what to do: the state directory is the user's choice, those below it are ours."""
+    return _ANOTHER_STATE if directory == paths.state_dir() else rule.remedy
+
+
+def _unusable_state(path: Path, verb: str, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"{quoted(str(path))}: the state directory cannot be {verb}: {error.strerror}; "
+        f"{_ANOTHER_STATE}, or fix the permissions of this one",
+        path=path,
+    )
 
 
 def _open_directory(path: Path, *, create: bool) -> int:
@@ -354,7 +391,14 @@ def _open_anchor(path: Path) -> int:
     try:
         return os.open(path, _DIRECTORY_FLAGS)
     except NotADirectoryError as error:
-        raise UnsafeFileError(path, Rule.NOT_A_DIRECTORY) from error
+        rule = Rule.NOT_A_DIRECTORY
+        raise UnsafeFileError(path, rule, remedy=_remedy_for(path, rule)) from error
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if path != paths.state_dir():
+            raise
+        raise _unusable_state(path, "opened", error) from error
 
 
 def _open_below(directory_fd: int, path: Path, *, create: bool) -> int:
@@ -369,12 +413,13 @@ def _open_below(directory_fd: int, path: Path, *, create: bool) -> int:
             raise
         found = os.stat(path.name, dir_fd=directory_fd, follow_symlinks=False)
         rule = Rule.SYMLINK if stat.S_ISLNK(found.st_mode) else Rule.NOT_A_DIRECTORY
-        raise UnsafeFileError(path, rule) from error
+        raise UnsafeFileError(path, rule, remedy=rule.remedy) from error
 
 
 def _require_own_directory(fd: int, path: Path, *, tighten: bool) -> None:
     if os.fstat(fd).st_uid != os.geteuid():
-        raise UnsafeFileError(path, Rule.NOT_OWNED)
+        rule = Rule.NOT_OWNED
+        raise UnsafeFileError(path, rule, remedy=_remedy_for(path, rule))
     if tighten:
         tighten_mode(fd, path, DIRECTORY_MODE)
 
@@ -382,9 +427,9 @@ def _require_own_directory(fd: int, path: Path, *, tighten: bool) -> None:
 def _require_regular(fd: int, path: Path, *, must_own: bool) -> None:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
-        raise UnsafeFileError(path, Rule.NOT_REGULAR)
+        raise UnsafeFileError(path, Rule.NOT_REGULAR, remedy=Rule.NOT_REGULAR.remedy)
     if must_own and found.st_uid != os.geteuid():
-        raise UnsafeFileError(path, Rule.NOT_OWNED)
+        raise UnsafeFileError(path, Rule.NOT_OWNED, remedy=Rule.NOT_OWNED.remedy)
 
 
 def _rule_behind(error: OSError) -> Rule | None:

@@ -2,26 +2,26 @@
 
 OpenProgramError                          base; its text never holds a secret or a payload
   ConfigError                             .path .key
-  UnsafeFileError                         .path .rule
+  UnsafeFileError                         .path .rule .remedy
   FileLockedError                         .path
   InvalidSelectorError                    .selector .rule
   MismatchReportError                     .path .reason
   RecordingError                          .path
-    RecordingFileError                    .code .reason .line_number .call_index
+    RecordingFileError                    .code .reason .remedy .line_number .call_index
     RecordingNotFoundError                no such recording
     RecordingExistsError                  the name is taken
     RecordingActiveError                  the settings use it
     RecordingWriteError                   .reason; a row could not be written whole
   ReplayMismatch        (AssertionError)  .call_index .event_index .field_path .recorded .incoming
                                           .hint
-  RecordedCallInterrupted                 .call_index .outcome
+  RecordedCallInterrupted                 .call_index .outcome .path
   ProviderError
     ProviderNotRegisteredError            .api
     ProviderRuntimeInitializationError    .stage .cause_type .cause_message
-    ProviderBlockedError                  .reason
+    ProviderBlockedError                  .reason .remedy
     CredentialMissingError                .provider
     ModelRequestError                     .reason .is_retryable .http_status .retry_after_seconds
-  AgentError                              the loop cannot go on
+  AgentError                              .rule .remedy; the loop cannot go on
     ToolError                             a tool refused or failed; the model reads its text
 """
 
@@ -30,11 +30,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _SHOWN_CHARACTERS = 160
+_MOST_NAMES = 20
+_SHOWN_PATH_CHARACTERS = 400
 _CHARACTERS_BEFORE = 24
 """How much of two long texts is shown before the place where they part."""
+
+_STOPPED = (
+    "its writer was stopped, or still writes; see what is there with 'openprogram recordings "
+    "show', or record under a new name"
+)
+_DAMAGED = (
+    "'openprogram recordings show' gives what stands before it; use an undamaged copy, or record "
+    "under a new name"
+)
+_REMEDIES = {
+    "empty_file": "delete it, and record under a new name",
+    "truncated_row": _STOPPED,
+    "missing_call_end": _STOPPED,
+    "missing_header": "this is no recording; name another file",
+}
+"""What to do about an unsound file, where its code says it. All others are damaged."""
+_SAID_BY_REASON = frozenset(
+    {"unreadable", "symlink", "not_a_regular_file", "unsafe_permissions", "unsupported_version"}
+)
+"""The codes whose reasons name the remedy themselves: it differs from file to file."""
 
 
 def quoted(value: object, *, limit: int = _SHOWN_CHARACTERS) -> str:
@@ -94,6 +117,14 @@ def _told_apart(recorded: Any, incoming: Any) -> str:
     )
 
 
+def _short_path(field_path: str) -> str:
+    """Show a field path, whose keys may be as long as any text."""
+    path = ascii_if_unprintable(field_path[: _SHOWN_PATH_CHARACTERS + 1])
+    if len(path) <= _SHOWN_PATH_CHARACTERS:
+        return path
+    return f"{path[:_SHOWN_PATH_CHARACTERS]}... ({len(field_path):,} characters)"
+
+
 class OpenProgramError(Exception):
     """The base of every deliberate error: catch it to catch them all."""
 
@@ -112,12 +143,14 @@ class ConfigError(OpenProgramError):
 class UnsafeFileError(OpenProgramError):
     """A file breaks an ownership or link rule, and was not touched."""
 
-    def __init__(self, path: Path, rule: str, *, remedy: str = "") -> None:
-        super().__init__(f"{quoted(str(path))}: {rule}" + (f"; {remedy}" if remedy else ""))
+    def __init__(self, path: Path, rule: str, *, remedy: str) -> None:
+        super().__init__(f"{quoted(str(path))}: {rule}; {remedy}")
         self.path = path
         """The file."""
         self.rule = rule
         """The rule it breaks, in words."""
+        self.remedy = remedy
+        """What to do about it, in words."""
 
 
 class FileLockedError(OpenProgramError):
@@ -175,11 +208,15 @@ class RecordingFileError(RecordingError):
         call_index: int | None = None,
     ) -> None:
         where = f", line {line_number}" if line_number is not None else ""
-        super().__init__(f"{quoted(str(path))}{where}: {reason} ({code})", path=path)
+        remedy = "" if code in _SAID_BY_REASON else _REMEDIES.get(code, _DAMAGED)
+        joint = "; " if remedy else ""
+        super().__init__(f"{quoted(str(path))}{where}: {reason} ({code}){joint}{remedy}", path=path)
         self.code = code
         """A stable word."""
         self.reason = reason
         """The rule that was broken, in words; any excerpt of the file is bounded and escaped."""
+        self.remedy = remedy
+        """What to do about it, in words; empty where the reason says so already."""
         self.line_number = line_number
         """The physical line, from 1, where one is at fault."""
         self.call_index = call_index
@@ -241,7 +278,7 @@ class ReplayMismatch(OpenProgramError, AssertionError):  # noqa: N818 - the cont
         event = "" if event_index is None else f", event {event_index}"
         text = (
             f"replay mismatch at call {call_index}{event}, "
-            f"field {ascii_if_unprintable(field_path)}: "
+            f"field {_short_path(field_path)}: "
             f"{_told_apart(recorded, incoming)}"
         )
         super().__init__(text + (f"\n{hint}" if hint else ""))
@@ -262,8 +299,14 @@ class ReplayMismatch(OpenProgramError, AssertionError):  # noqa: N818 - the cont
 class RecordedCallInterrupted(OpenProgramError):  # noqa: N818 - says what happened, as asyncio does
     """The recorded call ended early; replay ends it at the same place."""
 
-    def __init__(self, call_index: int, outcome: str) -> None:
-        super().__init__(f"recorded call {call_index} ended as {outcome}; replay ends it there too")
+    def __init__(self, call_index: int, outcome: str, *, path: Path | None = None) -> None:
+        place = "" if path is None else f"{quoted(str(path))}: "
+        super().__init__(
+            f"{place}recorded call {call_index} ended as {outcome}; replay ends it there too: "
+            "record the run anew to get further"
+        )
+        self.path = path
+        """The recording, where it is known."""
         self.call_index = call_index
         """The recorded call."""
         self.outcome = outcome
@@ -277,8 +320,13 @@ class ProviderError(OpenProgramError):
 class ProviderNotRegisteredError(ProviderError):
     """No provider answers for this API name."""
 
-    def __init__(self, api: str) -> None:
-        super().__init__(f"no provider is registered for the api {quoted(api)}")
+    def __init__(self, api: str, *, known: Iterable[str] = ()) -> None:
+        names = ", ".join(quoted(name, limit=40) for name in sorted(known)[:_MOST_NAMES])
+        super().__init__(
+            f"no provider is registered for the api {quoted(api)}; "
+            f"{f'choose one of {names}' if names else 'none is'}, or register yours with "
+            "openprogram.providers.register_api_provider"
+        )
         self.api = api
         """The API name as asked."""
 
@@ -299,13 +347,17 @@ class ProviderRuntimeInitializationError(ProviderError):
 class ProviderBlockedError(ProviderError):
     """The record/replay settings cannot be honoured, so nothing may go live."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"provider calls are blocked: {reason}; "
-            "see 'openprogram recordings status', or run 'openprogram recordings off' and restart"
-        )
+    def __init__(self, reason: str, *, can_turn_off: bool = True) -> None:
+        remedy = "see 'openprogram recordings status', "
+        if can_turn_off:
+            remedy += "or run 'openprogram recordings off' and restart"
+        else:
+            remedy += "and restart; 'openprogram recordings off' leaves such a file alone"
+        super().__init__(f"provider calls are blocked: {reason}; {remedy}")
         self.reason = reason
         """Why, in words."""
+        self.remedy = remedy
+        """What to do about it, in words."""
 
 
 class CredentialMissingError(ProviderError):
@@ -345,6 +397,13 @@ class ModelRequestError(ProviderError):
 
 class AgentError(OpenProgramError):
     """The agent loop cannot go on."""
+
+    def __init__(self, rule: str, *, remedy: str = "") -> None:
+        super().__init__(f"{rule}; {remedy}" if remedy else rule)
+        self.rule = rule
+        """Why, in words."""
+        self.remedy = remedy
+        """What to do about it, in words; empty where the rule says so already."""
 
 
 class ToolError(AgentError):

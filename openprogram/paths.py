@@ -26,11 +26,12 @@ def state_dir() -> Path:
         An absolute path; nothing need be there.
 
     Raises:
-        ConfigError: The profile's name cannot be one, or there is no home directory.
+        ConfigError: The directory is given by a relative path, the profile's name cannot be one,
+            or there is no home directory.
     """
     explicit = os.environ.get("OPENPROGRAM_STATE_DIR")
     if explicit:
-        return absolute_path(explicit)
+        return _fixed_place("OPENPROGRAM_STATE_DIR", explicit)
     profile = os.environ.get("OPENPROGRAM_PROFILE")
     if profile:
         return _home() / f".openprogram-{validate_profile(profile)}"
@@ -122,7 +123,7 @@ def validate_profile(name: str) -> str:
 def _home() -> Path:
     home = os.environ.get("HOME")
     if home:
-        return absolute_path(home)
+        return _fixed_place("HOME", home)
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError as error:
@@ -130,3 +131,13 @@ def _home() -> Path:
             "there is no home directory: HOME is not set and this user has none; "
             "set OPENPROGRAM_STATE_DIR"
         ) from error
+
+
+def _fixed_place(variable: str, text: str) -> Path:
+    """Read a directory that must not depend on where a program happens to be started."""
+    if os.path.isabs(text):  # noqa: PTH117 - the text as it was given
+        return absolute_path(text)
+    raise ConfigError(
+        f"{variable} {quoted(text)}: a relative path names another directory wherever a program "
+        f"starts; set {variable} to an absolute path"
+    )

@@ -20,12 +20,20 @@ def test_the_state_directory_is_exactly_the_one_that_the_environment_names(
     assert paths.state_dir() == Path("/somewhere/else")
 
 
-def test_a_relative_state_directory_becomes_absolute(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("variable", ["OPENPROGRAM_STATE_DIR", "HOME"])
+@pytest.mark.parametrize("place", ["a/../state", "./state", "~/state"])
+def test_a_place_that_moves_with_the_working_directory_is_refused(
+    monkeypatch: pytest.MonkeyPatch, variable: str, place: str
 ):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENPROGRAM_STATE_DIR", "a/../state")
-    assert paths.state_dir() == tmp_path / "state"
+    monkeypatch.delenv("OPENPROGRAM_STATE_DIR")
+    monkeypatch.setenv(variable, place)
+    with pytest.raises(ConfigError, match=f"^{variable} '.*; set {variable} to an absolute path$"):
+        paths.state_dir()
+
+
+def test_an_absolute_state_directory_loses_its_dots(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENPROGRAM_STATE_DIR", "/a/../state/.")
+    assert paths.state_dir() == Path("/state")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from openprogram import _private_files
 from openprogram._private_files import ExclusiveLock, Rule
-from openprogram.errors import FileLockedError, UnsafeFileError
+from openprogram.errors import ConfigError, FileLockedError, UnsafeFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,9 +122,39 @@ def test_a_file_in_the_place_of_a_directory_is_refused(root: Path):
 
 
 def test_a_file_in_the_place_of_the_state_directory_is_refused(state_dir: Path):
+    # Whoever named it is told to name another: the file may be anybody's.
     state_dir.touch()
-    with pytest.raises(UnsafeFileError, match="not a directory"):
+    with pytest.raises(UnsafeFileError, match="not a directory; set OPENPROGRAM_STATE_DIR"):
         _private_files.ensure_private_directory(state_dir)
+
+
+@pytest.mark.parametrize("place", ["/proc/nope", "/dev/null/x"])
+def test_a_state_directory_that_cannot_be_made_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, place: str
+):
+    monkeypatch.setenv("OPENPROGRAM_STATE_DIR", place)
+    rule = f"^'{place}': the state directory cannot be made: .*; set OPENPROGRAM_STATE_DIR to "
+    with pytest.raises(ConfigError, match=rule):
+        _private_files.ensure_private_directory(Path(place, "recordings"))
+
+
+def test_a_state_directory_that_cannot_be_opened_says_what_to_set(
+    state_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_words: object, **_options: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ConfigError, match="cannot be opened: Permission denied; set OPENPROGRAM_"):
+        _private_files.open_private_directory(state_dir)
+
+
+def test_every_rule_has_a_remedy_and_every_refusal_tells_it(root: Path):
+    assert all(rule.remedy for rule in Rule)
+    (root / "x").symlink_to("y")
+    with pytest.raises(UnsafeFileError) as caught:
+        _private_files.read_file(root / "x")
+    assert str(caught.value) == f"'{root / 'x'}': {Rule.SYMLINK}; {Rule.SYMLINK.remedy}"
 
 
 def test_the_state_directory_itself_may_be_reached_through_a_link(root: Path, tmp_path: Path):

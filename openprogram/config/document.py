@@ -116,6 +116,6 @@ def _unparsable(path: Path, text: str, position: int, problem: str) -> ConfigErr
     column = position - text.rfind("\n", 0, position)
     return ConfigError(
         f"{quoted(str(path))}, line {line}, column {column}: {problem}; "
-        "correct the file by hand, it was left as it is",
+        "correct the file by hand or move it away, it was left as it is",
         path=path,
     )

@@ -107,7 +107,8 @@ def read_settings() -> Settings:
         raise ConfigError(f"settings {error}", path=path) from error
     except OSError as error:
         place = quoted(str(path))
-        raise ConfigError(f"{place}: cannot be read: {error.strerror}", path=path) from error
+        rule = f"cannot be read: {error.strerror}"
+        raise ConfigError(f"{place}: {rule}; make it readable for you", path=path) from error
     return Settings(path=path, values=parse_document(path, data))
 
 
@@ -197,7 +198,9 @@ def _transact(edit: Callable[[JsonObject], None]) -> None:
             _private_files.replace_file(path, dump_document(values))
     except OSError as error:
         place = quoted(str(path))
-        raise ConfigError(f"{place}: cannot be changed: {error.strerror}", path=path) from error
+        rule = f"cannot be changed: {error.strerror}"
+        remedy = "see to its directory's permissions and disk, or set OPENPROGRAM_STATE_DIR"
+        raise ConfigError(f"{place}: {rule}; {remedy}", path=path) from error
 
 
 def _set(values: JsonObject, key: str, value: JsonValue) -> None:

@@ -109,6 +109,14 @@ class ProviderRegistry:
         entry = self._state.entries.get(api)
         return None if entry is None else entry.served
 
+    def names(self) -> list[str]:
+        """Name what is served.
+
+        Returns:
+            The API names, sorted.
+        """
+        return sorted(self._state.entries)
+
     def register(self, api: str, provider: ApiProvider) -> None:
         """Let a provider serve an API, instead of whoever did so before.
 

@@ -122,14 +122,32 @@ def _open_replay(path: Path, ignore: tuple[str, ...]) -> ReplayProvider:
     return provider
 
 
+def text_of(error: BaseException) -> str:
+    """Give what an error says; nothing when it cannot even say that.
+
+    Args:
+        error: Any error, of anybody's code.
+
+    Returns:
+        Its text, secrets included.
+    """
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - somebody else's error must not become another one here
+        return ""
+
+
 def _block(
     registry: ProviderRegistry, settings: Settings | None, error: Exception
 ) -> RuntimeSnapshot:
-    text = str(error) if isinstance(error, OpenProgramError | ValueError) else ""
-    reason = remove_secrets_from_text(text or f"{type(error).__name__}: {error}")
-    blocked = _BlockedRecordReplayProvider(reason)
+    text = text_of(error)
+    if not text or not isinstance(error, OpenProgramError | ValueError):
+        text = f"{type(error).__name__}: {text}"
+    reason = remove_secrets_from_text(text)
+    # Settings that could not even be read cannot be changed either.
+    blocked = _BlockedRecordReplayProvider(reason, can_turn_off=settings is not None)
     registry.replace_transform(lambda _: blocked)
-    _log.error("%s", ProviderBlockedError(reason))
+    _log.error("%s", blocked.error())
     return RuntimeSnapshot(mode="blocked", reason=reason, settings=settings)
 
 
@@ -138,19 +156,24 @@ class _BlockedRecordReplayProvider:
 
     requires_credentials = False
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, can_turn_off: bool) -> None:
         self._reason = reason
+        self._can_turn_off = can_turn_off
+
+    def error(self) -> ProviderBlockedError:
+        """Say why; each caller gets an error of its own."""
+        return ProviderBlockedError(self._reason, can_turn_off=self._can_turn_off)
 
     def stream(
         self, model: Model, context: Context, options: StreamOptions | None = None
     ) -> NoReturn:
         """Refuse; see `ApiProvider.stream`."""
         del model, context, options
-        raise ProviderBlockedError(self._reason)
+        raise self.error()
 
     def stream_simple(
         self, model: Model, context: Context, options: StreamOptions | None = None
     ) -> NoReturn:
         """Refuse; see `ApiProvider.stream_simple`."""
         del model, context, options
-        raise ProviderBlockedError(self._reason)
+        raise self.error()

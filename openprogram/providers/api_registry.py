@@ -46,7 +46,7 @@ def get_api_provider(api: str) -> ApiProvider:
     initialize_provider_runtime()
     provider = REGISTRY.find(api)
     if provider is None:
-        raise ProviderNotRegisteredError(api)
+        raise ProviderNotRegisteredError(api, known=REGISTRY.names())
     return provider
 
 

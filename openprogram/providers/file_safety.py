@@ -302,7 +302,7 @@ def permission_problem(fd_or_stat: int | os.stat_result, path: Path) -> str | No
 
 def _require_one_name(fd: int, path: Path) -> None:
     if os.fstat(fd).st_nlink > 1:
-        raise UnsafeFileError(path, Rule.HARD_LINKED)
+        raise UnsafeFileError(path, Rule.HARD_LINKED, remedy=Rule.HARD_LINKED.remedy)
 
 
 def _require_private(fd: int, path: Path) -> None:
@@ -339,14 +339,20 @@ def _recording_errors(path: Path) -> Generator[None]:
         yield
     except UnsafeFileError as error:
         code, remedy = _MEANINGS[Rule(error.rule)]
-        place = "" if error.path == path else f"{quoted(str(error.path))} is "
-        raise RecordingFileError(path, code, f"{place}{error.rule}; {remedy}") from error
+        reason = f"{error.rule}; {remedy}"
+        if error.path != path:
+            reason = f"{quoted(str(error.path))} is {error.rule}; {error.remedy}"
+        raise RecordingFileError(path, code, reason) from error
+    except FileNotFoundError as error:
+        reason = "no such recording; see 'openprogram recordings list'"
+        raise RecordingFileError(path, "unreadable", reason) from error
     except OSError as error:
-        reason = f"cannot be opened: {error.strerror}"
+        reason = f"cannot be opened: {error.strerror}; see to its permissions and its disk"
         raise RecordingFileError(path, "unreadable", reason) from error
     except ValueError as error:
         # A NUL or a lone surrogate in the path: no file can have such a name.
-        raise RecordingFileError(path, "unreadable", "no file can have this name") from error
+        reason = "no file can have this name; give another path"
+        raise RecordingFileError(path, "unreadable", reason) from error
 
 
 def _shell_word(path: PurePath) -> str:

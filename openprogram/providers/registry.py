@@ -106,7 +106,9 @@ def create_runtime(
     """
     snapshot = initialize_provider_runtime()
     if snapshot.mode == "blocked":
-        raise ProviderBlockedError(snapshot.reason or "the reason was not kept")
+        raise ProviderBlockedError(
+            snapshot.reason or "the reason was not kept", can_turn_off=snapshot.settings is not None
+        )
     explicit = _Choice(provider or "", model or "")
     choices = partial(_iterate_choices, explicit, snapshot.settings)
     name = next((choice.provider for choice in choices() if choice.provider), "")

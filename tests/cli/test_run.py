@@ -280,7 +280,9 @@ def test_settings_that_block_are_one_line_with_the_remedy(
     ended = run_process(*_WORDS, env={"ANTHROPIC_API_KEY": "k"})
     assert (ended.exit_code, ended.out) == (1, "")
     assert ended.err.startswith("error: provider calls are blocked: ")
-    assert "openprogram recordings off" in ended.err
+    is_by_hand = "correct the file by hand or move it away" in ended.err
+    assert is_by_hand == (settings == "{broken")
+    assert ("or run 'openprogram recordings off'" in ended.err) is not is_by_hand
     assert ended.err.count("\n") == 1
     assert run_process("recordings", "status").exit_code == 1
 

@@ -6,10 +6,12 @@ import ast
 import inspect
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
 from openprogram import errors
+from openprogram.providers.recording.format import ERROR_CODES
 
 _LINE = re.compile(r"(?P<indent> *)(?P<name>[A-Z]\w+)(?: +\((?P<second_base>\w+)\))?(?P<rest>.*)")
 
@@ -93,4 +95,34 @@ def test_the_module_imports_nothing_of_the_project() -> None:
         for node in ast.walk(ast.parse(inspect.getsource(errors)))
         if isinstance(node, ast.ImportFrom)
     }
-    assert modules == {"__future__", "typing", "pathlib"}
+    assert modules == {"__future__", "collections.abc", "typing", "pathlib"}
+
+
+def test_an_unsound_recording_always_comes_with_a_remedy() -> None:
+    said_by_reason = {
+        "unreadable",
+        "symlink",
+        "not_a_regular_file",
+        "unsafe_permissions",
+        "unsupported_version",
+    }
+    for code in ERROR_CODES:
+        error = errors.RecordingFileError(Path("/r"), code, "the reason", 3, 1)
+        head = f"'/r', line 3: the reason ({code})"
+        if code in said_by_reason:
+            assert (str(error), error.remedy) == (head, "")
+        else:
+            assert str(error) == f"{head}; {error.remedy}"
+            assert re.search(
+                "openprogram recordings|record under a new name|name another", str(error)
+            )
+    stopped = errors.RecordingFileError(Path("/r"), "truncated_row", "x").remedy
+    assert "its writer was stopped" in stopped
+    assert "'openprogram recordings show'" in stopped
+
+
+def test_an_unknown_api_says_what_there_is_and_how_to_register() -> None:
+    text = str(errors.ProviderNotRegisteredError("mine", known=["b", "a\x1b"]))
+    assert r"choose one of 'a\x1b', 'b'" in text
+    assert "register_api_provider" in text
+    assert "none is" in str(errors.ProviderNotRegisteredError("mine"))

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     WriteSettings = Callable[..., None]
 
 _REMEDY = "see 'openprogram recordings status', or run 'openprogram recordings off' and restart"
+_REMEDY_BY_HAND = (
+    "correct the file by hand or move it away, it was left as it is; see 'openprogram recordings "
+    "status', and restart; 'openprogram recordings off' leaves such a file alone"
+)
 
 
 @pytest.fixture
@@ -214,6 +218,7 @@ def test_an_open_file_elsewhere_is_refused_and_left_alone(
     assert _mode_of(path) == 0o640
 
 
+_UNPARSABLE = ("{bad", '{"record_replay": {"mode": "off",}}', "[]")
 _BROKEN_SETTINGS: list[tuple[str, str]] = [
     ("{bad", "line 1, column 2"),
     ('{"record_replay": {"mode": "off",}}', "line 1"),
@@ -289,7 +294,9 @@ def test_settings_that_cannot_be_honoured_block_every_call(
             messages.add(str(caught.value))
     (message,) = messages
     assert message == caplog.messages[0]
-    assert message.endswith(_REMEDY)
+    is_readable = snapshot.settings is not None
+    assert message.endswith(_REMEDY if is_readable else _REMEDY_BY_HAND)
+    assert is_readable == (text not in _UNPARSABLE)
     assert len(caplog.messages) == 1
 
 
@@ -338,6 +345,21 @@ def test_a_failure_that_nobody_foresaw_blocks(
     monkeypatch.setattr(activation, "RecordingSink", fail)
     write_settings(mode="record", file="run")
     assert (activate(registry).reason or "").startswith("MemoryError")
+
+
+def test_an_error_without_words_blocks_like_any_other(
+    registry: ProviderRegistry, write_settings: WriteSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Speechless(Exception):  # noqa: N818 - somebody else's
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    def fail(*_: object, **__: object) -> None:
+        raise Speechless
+
+    monkeypatch.setattr(activation, "RecordingSink", fail)
+    write_settings(mode="record", file="run")
+    assert (activate(registry).mode, activate(registry).reason) == ("blocked", "Speechless: ")
 
 
 def test_ctrl_c_is_not_taken_for_trouble(

@@ -57,7 +57,9 @@ def test_the_built_ins_are_there_and_an_unknown_api_is_unknown() -> None:
         print(outcome(get_api_provider, "x\\x1b[2J"))
     """) == [
         "AnthropicMessagesProvider",
-        r"ProviderNotRegisteredError: no provider is registered for the api 'x\x1b[2J'",
+        r"ProviderNotRegisteredError: no provider is registered for the api 'x\x1b[2J'; choose one "
+        "of 'anthropic-messages', or register yours with "
+        "openprogram.providers.register_api_provider",
     ]
 
 

@@ -161,7 +161,10 @@ def delete_recording(recording_id: str) -> DeletedRecording:
     except FileNotFoundError as error:
         raise RecordingNotFoundError(path) from error
     except OSError as error:
-        message = f"{quoted(str(path))}: cannot be deleted: {error.strerror}"
+        message = (
+            f"{quoted(str(path))}: cannot be deleted: {error.strerror}; "
+            "see to its directory's permissions and disk"
+        )
         raise RecordingError(message, path=path) from error
     return DeletedRecording(
         recording_id=path.name.removesuffix(file_safety.SUFFIX),
@@ -255,7 +258,7 @@ def _held_alone(directory_fd: int, path: Path) -> Generator[_Held]:
             has_lock_file = True
         status = os.fstat(fd)
         if status.st_nlink != 1:
-            raise UnsafeFileError(path, Rule.HARD_LINKED)
+            raise UnsafeFileError(path, Rule.HARD_LINKED, remedy=Rule.HARD_LINKED.remedy)
         if read_active_identity() == (status.st_dev, status.st_ino):
             raise RecordingActiveError(path)
         yield _Held(status=status, has_lock_file=has_lock_file)

@@ -137,3 +137,38 @@ def test_replay_takes_a_path_of_undecodable_bytes(
     ended = run_process("recordings", "replay", str(path))
     assert (ended.exit_code, ended.err) == (0, "")
     assert r"b\udcff\udcfe" in ended.out
+
+
+@pytest.mark.parametrize("words", [("status",), ("off",), ("record",), ("list",), ("tui",)])
+def test_a_state_directory_that_cannot_be_is_one_line_with_the_remedy(
+    run_process: RunCli, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = run_process("recordings", *words, env={"OPENPROGRAM_STATE_DIR": "rel"})
+    assert (ended.exit_code, ended.out) in ((1, ""), (2, ""))
+    assert ended.err.endswith("set OPENPROGRAM_STATE_DIR to an absolute path\n")
+    assert not (tmp_path / "rel").exists()
+
+
+def test_a_state_directory_that_cannot_be_made_names_the_variable(run_process: RunCli) -> None:
+    for words in (
+        ("recordings", "record"),
+        ("recordings", "off"),
+        ("config", "set", "ui.theme", "dark"),
+    ):
+        ended = run_process(*words, env={"OPENPROGRAM_STATE_DIR": "/proc/nope"})
+        assert (ended.exit_code, ended.out, ended.err.count("\n")) == (1, "", 1)
+        assert "set OPENPROGRAM_STATE_DIR to another directory" in ended.err
+
+
+def test_broken_settings_are_mended_by_hand_and_nobody_advises_off(
+    run_cli: RunCli, state_dir: Path
+) -> None:
+    state_dir.mkdir(mode=0o700)
+    (state_dir / "config.json").write_text("{broken")
+    for words in (("status",), ("off",), ("record",)):
+        ended = run_cli("recordings", *words)
+        assert ended.exit_code == 1
+        assert f"'{state_dir / 'config.json'}', line 1" in ended.err
+        assert "correct the file by hand or move it away" in ended.err
+        assert "recordings off" not in ended.err
