@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from openprogram.errors import ProviderRuntimeInitializationError, ascii_if_unprintable
 from openprogram.providers.activation import RuntimeSnapshot as RuntimeSnapshot
-from openprogram.providers.activation import activate
+from openprogram.providers.activation import activate, text_of
 from openprogram.providers.recording.redaction import remove_secrets_from_text
 from openprogram.providers.register import register_builtins
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _MESSAGE_CHARACTERS = 1000
 _INTERRUPTED = "initialization_interrupted"
+_RECHECK_SECONDS = 1.0
+"""How soon a waiting thread looks by itself: Ctrl-C can come just before it would be woken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class RuntimeInitializer:
         """Wait while another thread is at work; None means that the work falls to this one."""
         with self._changed:
             while isinstance(self._state, _Initializing):
-                self._changed.wait()
+                self._changed.wait(_RECHECK_SECONDS)
             if isinstance(self._state, _New):
                 self._state = own_work
                 return None
@@ -144,7 +146,7 @@ def initialize_provider_runtime() -> RuntimeSnapshot:
 
 
 def _failed(stage: str, error: BaseException) -> _Failed:
-    message = ascii_if_unprintable(remove_secrets_from_text(str(error)))
+    message = ascii_if_unprintable(remove_secrets_from_text(text_of(error)))
     return _Failed(
         stage=stage,
         cause_type=type(error).__name__,

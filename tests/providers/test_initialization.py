@@ -148,6 +148,21 @@ def test_a_cause_is_kept_without_secrets_short_and_printable() -> None:
     assert len(message) <= 1000
 
 
+def test_a_cause_that_cannot_say_anything_is_a_failure_like_any_other() -> None:
+    class Speechless(Exception):  # noqa: N818 - somebody else's
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    def fail() -> None:
+        raise Speechless
+
+    initializer = RuntimeInitializer(fail, _off)
+    for _ in range(2):
+        with pytest.raises(ProviderRuntimeInitializationError) as caught:
+            initializer.run()
+        assert _parts(caught.value) == ("register_builtins", "Speechless", "")
+
+
 def test_asking_while_initializing_is_an_error_not_a_hang() -> None:
     met: list[RuntimeError] = []
 
@@ -207,6 +222,27 @@ def test_a_waiter_that_is_interrupted_spoils_nothing(monkeypatch: pytest.MonkeyP
     gate.released.set()
     first.join()
     assert initializer.run() is first.met[0]
+
+
+def test_ctrl_c_just_before_the_others_are_woken_leaves_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate = Gate()
+    initializer = RuntimeInitializer(gate, _off)
+    first = Callers(initializer, 1)
+    assert gate.reached.wait(30)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(initializer._changed, "notify_all", interrupted)
+    monkeypatch.setattr("openprogram.providers.initialization._RECHECK_SECONDS", 0.01)
+    others = Callers(initializer, 4)
+    gate.released.set()
+    others.join()
+    first.join()
+    assert isinstance(first.met[0], KeyboardInterrupt)
+    assert set(others.met) == {initializer.run()}
 
 
 def _child_says(act: Callable[[], str]) -> str:
