@@ -80,6 +80,8 @@ class RecordingSink:
         """How snapshots are written: `derived` or `full`."""
         self.lock_timeout_seconds = lock_timeout_seconds
         """How long an append waits for other writers, in seconds."""
+        # Every append looks at it; naming it anew each time took a tenth of an append.
+        self._lock_path = file_safety.lock_path_of(self.path)
         self._thread_lock = threading.RLock()
         self._descriptors: list[int] = []
         self._close_descriptors = weakref.finalize(self, _close_all, self._descriptors)
@@ -236,11 +238,10 @@ class RecordingSink:
         Somebody may have removed it: whoever came later would lock another file, and write at the
         same time.
         """
-        lock_path = file_safety.lock_path_of(self.path)
         for _ in range(_LOCK_ATTEMPTS):
             lock_fd = self._descriptors[1]
             _compat.lock_exclusive(lock_fd, timeout_seconds=timeout_seconds)
-            if file_safety.is_same_file(lock_fd, lock_path):
+            if file_safety.is_same_file(lock_fd, self._lock_path):
                 return lock_fd
             _compat.unlock(lock_fd)
             # Together with the recording the lock file goes for good.
