@@ -30,6 +30,9 @@ ENVIRONMENT_VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Where each vendor's own tools look for a key, by provider, first one first."""
 
+KEYLESS_PROVIDERS: Final = frozenset({"lmstudio", "ollama", "vllm"})
+"""Servers that people run themselves, mostly without a key; one that is given is sent."""
+
 
 class CredentialAdapter(Protocol):
     """Knows how one provider's credential becomes a key."""
