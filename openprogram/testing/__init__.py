@@ -24,12 +24,17 @@ from openprogram.testing.answers import (
     TokenCounts,
     ToolCall,
 )
+from openprogram.testing.faux import FauxEntry, FauxProvider, FauxRequest, FauxScript
 from openprogram.testing.protocol import ReceivedRequest, VendorProtocol
 from openprogram.testing.server import LoopbackVendor, Script
 
 __all__ = [
     "Answer",
     "Drop",
+    "FauxEntry",
+    "FauxProvider",
+    "FauxRequest",
+    "FauxScript",
     "HttpError",
     "LoopbackVendor",
     "MidStreamError",
