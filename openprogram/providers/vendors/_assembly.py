@@ -102,11 +102,27 @@ class MessageAssembler:
         signature = (block.thinking_signature or "") + piece
         self._content[index] = structs.replace(block, thinking_signature=signature)
 
+    def sign_text(self, index: int, signature: str) -> None:
+        """Say what the vendor wants back with a text block; later events show it."""
+        block = self._block(index, t.TextContent)
+        self._content[index] = structs.replace(block, text_signature=signature)
+
     def add_arguments(self, index: int, delta: str) -> t.EventToolCallDelta:
         """Add to the JSON text of a tool call's arguments."""
         self._block(index, t.ToolCall)
         self._argument_texts[index] += delta
         return t.EventToolCallDelta(content_index=index, delta=delta, partial=self._partial())
+
+    def text_of(self, index: int) -> str:
+        """Give what came of a block so far: its text, its thinking, or its arguments as JSON."""
+        block = self._content[index]
+        match block:
+            case t.TextContent():
+                return block.text
+            case t.ThinkingContent():
+                return block.thinking
+            case t.ToolCall():
+                return self._argument_texts.get(index, "")
 
     def end_block(self, index: int) -> t.BlockEndEvent:
         """End a block.
