@@ -181,8 +181,9 @@ def test_a_provider_that_is_not_there_is_said_with_those_that_are(
         monkeypatch.setenv("AGENTIC_PROVIDER", name)
     with pytest.raises(ProviderError) as caught:
         create_runtime(name if place == "explicit" else None)
+    known = ", ".join([*PROVIDERS, "other"])
     assert str(caught.value) == (
-        r"provider 'anthropik\x1b[2J': no such provider; choose one of anthropic, other"
+        rf"provider 'anthropik\x1b[2J': no such provider; choose one of {known}"
     )
 
 
