@@ -34,7 +34,7 @@ _ITEM_KINDS: dict[PartKind, str] = {
     "reasoning": "reasoning",
     "arguments": "function_call",
 }
-_CONTENT_KINDS: dict[object, tuple[PartKind, str]] = {
+_CONTENT_KINDS: dict[str, tuple[PartKind, str]] = {
     "output_text": ("text", "text"),
     "refusal": ("refusal", "refusal"),
     "reasoning_text": ("reasoning", "text"),
@@ -263,7 +263,7 @@ class OutputItems:
             return
         place = item.places[item.open_part]
         if item.kind == "reasoning" and item.described:
-            self._assembler.add_signature(place, json.dumps(item.described, ensure_ascii=False))
+            self._assembler.add_signature(place, _json_text(item.described))
         elif item.kind == "message":
             self._sign_texts(item)
         try:
@@ -282,6 +282,13 @@ class OutputItems:
             self._assembler.sign_text(place, json.dumps(signature))
 
 
+def _json_text(described: Json) -> str:
+    try:
+        return json.dumps(described, ensure_ascii=False)
+    except RecursionError as error:
+        raise failure("bad_response", "the answer is nested too deeply") from error
+
+
 def content_part(described: Json, number: int) -> tuple[Part, str] | None:
     """Read a part of a message or of reasoning.
 
@@ -292,10 +299,10 @@ def content_part(described: Json, number: int) -> tuple[Part, str] | None:
     Returns:
         The part and its text, or None when it is of a type that we do not know.
     """
-    known = _CONTENT_KINDS.get(described.get("type"))
-    if known is None:
+    told = described.get("type")
+    if not isinstance(told, str) or told not in _CONTENT_KINDS:
         return None
-    kind, name = known
+    kind, name = _CONTENT_KINDS[told]
     text = described.get(name)
     return Part(kind, number), text if isinstance(text, str) else ""
 
