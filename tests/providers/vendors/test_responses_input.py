@@ -132,8 +132,15 @@ def test_reasoning_goes_back_whole_with_the_ids_that_belong_to_it():
         call(signature='{"id": "fc_1"}'),
     )
     converted = items(user(), told, result())[1:4]
-    parts = [{"type": "output_text", "text": value, "annotations": []} for value in ("one ", "two")]
-    message = {"id": "msg_1", "status": "completed", "phase": "final_answer", "content": parts}
+    parts: list[dict[str, Any]] = [
+        {"type": "output_text", "text": value, "annotations": []} for value in ("one ", "two")
+    ]
+    message: dict[str, Any] = {
+        "id": "msg_1",
+        "status": "completed",
+        "phase": "final_answer",
+        "content": parts,
+    }
     assert converted == [
         SENT_ITEM,
         {"type": "message", "role": "assistant", **message},

@@ -117,7 +117,7 @@ def test_a_conversation_finds_its_cache_again():
 
 def test_what_is_not_supported_is_refused_not_dropped():
     for name in ("response_format", "web_search"):
+        options = t.StreamOptions(**{name: {"type": "x"}})  # pyright: ignore[reportArgumentType] - one of two untyped fields
         with pytest.raises(ModelRequestError, match=rf"options\.{name}") as caught:
-            options = t.StreamOptions(**{name: {"type": "x"}})  # pyright: ignore[reportArgumentType] - one of two untyped fields
             build_payload(MODEL, t.Context(messages=[*ASKED]), options, None)
         assert caught.value.reason == "bad_request"
