@@ -43,6 +43,10 @@ BUILTINS: Final = (
         api="anthropic-messages",
         module="openprogram.providers.vendors.anthropic_messages",
     ),
+    Builtin(
+        api="openai-responses",
+        module="openprogram.providers.vendors.openai_responses",
+    ),
 )
 """Every built-in provider."""
 

@@ -54,6 +54,14 @@ PROVIDERS: Final[Mapping[str, ProviderMetadata]] = MappingProxyType(
             default_model="claude-sonnet-4-5",
             input=("text", "image"),
         ),
+        "openai": ProviderMetadata(
+            model_namespace="openai",
+            api="openai-responses",
+            base_url="https://api.openai.com/v1",
+            base_url_variable="OPENPROGRAM_OPENAI_BASE_URL",
+            default_model="gpt-5.1",
+            input=("text", "image"),
+        ),
     }
 )
 """Every provider that can be chosen by name."""
