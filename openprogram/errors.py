@@ -363,9 +363,13 @@ class ProviderBlockedError(ProviderError):
 class CredentialMissingError(ProviderError):
     """No key was found for a provider that needs one."""
 
-    def __init__(self, provider: str, *, environment_variable: str | None) -> None:
-        remedy = f"; set {environment_variable}" if environment_variable else ""
-        super().__init__(f"no credential for provider {quoted(provider)}{remedy}")
+    def __init__(
+        self, provider: str, *, environment_variable: str | None, remedy: str | None = None
+    ) -> None:
+        if remedy is None and environment_variable:
+            remedy = f"set {environment_variable}"
+        todo = f"; {remedy}" if remedy else ""
+        super().__init__(f"no credential for provider {quoted(provider)}{todo}")
         self.provider = provider
         """The provider's name."""
 

@@ -27,7 +27,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     for name in list(os.environ):
-        if name.startswith(("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_")):
+        if name.startswith(("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_", "OPENAI_", "CODEX_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("OPENPROGRAM_STATE_DIR", str(home / "state"))

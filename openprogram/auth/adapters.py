@@ -10,8 +10,10 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from openprogram.auth._codex_login import CODEX_REMEDY, read_codex_token
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from openprogram.auth.store import Credential
 
@@ -72,6 +74,11 @@ class SubscriptionAdapter:
 
     provider: str
     """The provider's name."""
+    read_login: Callable[[], str | None] | None = None
+    """Finds the token that the vendor's own command-line tool keeps; called for a live call only,
+    and only when nothing else is given or stored."""
+    remedy: str | None = None
+    """How to get a token, in words."""
 
     def key_of(self, credential: Credential) -> str | None:
         """Take the access token; see `CredentialAdapter.key_of`."""
@@ -80,7 +87,7 @@ class SubscriptionAdapter:
 
 BUILTIN_ADAPTERS: Final[tuple[CredentialAdapter, ...]] = (
     ApiKeyAdapter(provider="anthropic"),
-    SubscriptionAdapter(provider="openai-codex"),
+    SubscriptionAdapter(provider="openai-codex", read_login=read_codex_token, remedy=CODEX_REMEDY),
     SubscriptionAdapter(provider="gemini-subscription"),
 )
 """What the built-in providers need beyond a plain key of the same name."""

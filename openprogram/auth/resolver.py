@@ -1,11 +1,15 @@
-"""Finds the key for a call: as given, else as stored, else from the environment."""
+"""Finds the key for a call: as given, as stored, from the environment, from the vendor's tool."""
 
 from __future__ import annotations
 
 import os
 
 from openprogram.auth import store
-from openprogram.auth.adapters import ENVIRONMENT_VARIABLES, get_credential_adapter
+from openprogram.auth.adapters import (
+    ENVIRONMENT_VARIABLES,
+    SubscriptionAdapter,
+    get_credential_adapter,
+)
 
 
 def resolve_api_key(provider: str, explicit: str | None = None) -> str | None:
@@ -21,7 +25,7 @@ def resolve_api_key(provider: str, explicit: str | None = None) -> str | None:
 
     Raises:
         UnsafeFileError: The credential store is not the owner's alone.
-        ConfigError: The credential store cannot be understood.
+        ConfigError: The credential store, or the file of the vendor's tool, cannot be understood.
     """
     if key := (explicit or "").strip():
         return key
@@ -33,6 +37,9 @@ def resolve_api_key(provider: str, explicit: str | None = None) -> str | None:
     for name in ENVIRONMENT_VARIABLES.get(provider, ()):
         if key := os.environ.get(name, "").strip():
             return key
+    adapter = get_credential_adapter(provider)
+    if isinstance(adapter, SubscriptionAdapter) and adapter.read_login is not None:
+        return adapter.read_login()
     return None
 
 
@@ -50,3 +57,16 @@ def environment_variable_for(provider: str) -> str | None:
         'ANTHROPIC_API_KEY'
     """
     return next(iter(ENVIRONMENT_VARIABLES.get(provider, ())), None)
+
+
+def remedy_for(provider: str) -> str | None:
+    """Say how a user gets a credential that no variable can hold.
+
+    Args:
+        provider: The provider's name.
+
+    Returns:
+        What to do, in words, or None when the provider takes a plain key.
+    """
+    adapter = get_credential_adapter(provider)
+    return adapter.remedy if isinstance(adapter, SubscriptionAdapter) else None

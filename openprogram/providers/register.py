@@ -47,6 +47,10 @@ BUILTINS: Final = (
         api="openai-responses",
         module="openprogram.providers.vendors.openai_responses",
     ),
+    Builtin(
+        api="openai-codex",
+        module="openprogram.providers.vendors.openai_codex",
+    ),
 )
 """Every built-in provider."""
 

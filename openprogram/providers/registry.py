@@ -62,6 +62,14 @@ PROVIDERS: Final[Mapping[str, ProviderMetadata]] = MappingProxyType(
             default_model="gpt-5.1",
             input=("text", "image"),
         ),
+        "openai-codex": ProviderMetadata(
+            model_namespace="openai-codex",
+            api="openai-codex",
+            base_url="https://chatgpt.com/backend-api",
+            base_url_variable="OPENPROGRAM_CODEX_BASE_URL",
+            default_model="gpt-5.1-codex",
+            input=("text", "image"),
+        ),
     }
 )
 """Every provider that can be chosen by name."""

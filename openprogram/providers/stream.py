@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from openprogram.auth.resolver import environment_variable_for, resolve_api_key
+from openprogram.auth.resolver import environment_variable_for, remedy_for, resolve_api_key
 from openprogram.errors import CredentialMissingError, ProviderError, quoted
 from openprogram.providers import types as t
 from openprogram.providers.api_registry import get_api_provider
@@ -116,7 +116,9 @@ def _fill_key(provider: ApiProvider, model: t.Model, options: _Options) -> _Opti
         if _carries_credential(model.headers) or _carries_credential(options.headers):
             return options
         variable = environment_variable_for(model.provider)
-        raise CredentialMissingError(model.provider, environment_variable=variable)
+        raise CredentialMissingError(
+            model.provider, environment_variable=variable, remedy=remedy_for(model.provider)
+        )
     return msgspec.structs.replace(options, api_key=key)
 
 

@@ -51,6 +51,7 @@ class OpenAIResponses:
         is_interleaved: Whether the deltas of tool calls that stand in a row come in turns, the last
             call first.
         base_path: What a client's base URL has after the port.
+        path: The endpoint below it.
     """
 
     def __init__(
@@ -59,15 +60,17 @@ class OpenAIResponses:
         detail: Detail = "deltas",
         is_interleaved: bool = False,
         base_path: str = "/v1",
+        path: str = "/responses",
     ) -> None:
         self.base_path = base_path
+        self._path = base_path + path
         self._detail: Detail = detail
         self._is_interleaved = is_interleaved
         self._issued = IssuedItems()
 
     def refuse(self, request: ReceivedRequest) -> a.HttpError | None:
         """Judge a request as the vendor would; see `VendorProtocol.refuse`."""
-        if (request.method, request.path) != ("POST", f"{self.base_path}/responses"):
+        if (request.method, request.path) != ("POST", self._path):
             message = f"Invalid URL ({request.method} {request.path})"
             return a.HttpError(status=404, kind="not_found", message=message)
         if not request.headers.get("authorization", "").removeprefix("Bearer "):

@@ -226,7 +226,7 @@ def _input_parts(content: str | list[t.InputContent]) -> list[Json]:
                 url = f"data:{block.mime_type};base64,{block.data}"
                 parts.append({"type": "input_image", "detail": "auto", "image_url": url})
             case t.VideoContent() | t.AudioContent():
-                raise failure("bad_request", f"openai-responses takes no {block.type}")
+                raise failure("bad_request", f"the Responses protocol takes no {block.type}")
     return parts
 
 

@@ -120,7 +120,7 @@ def _tool_choice(choice: object) -> str | Json | None:
         case {"type": str()}:
             return dict(cast("Json", choice))
         case _:
-            raise failure("bad_request", "openai-responses: options.tool_choice is not known")
+            raise failure("bad_request", "options.tool_choice is not known")
 
 
 def _caching(options: t.StreamOptions) -> Json:

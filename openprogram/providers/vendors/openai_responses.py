@@ -25,17 +25,47 @@ if TYPE_CHECKING:
 API: Final = "openai-responses"
 
 _CONNECTION_MODULE = "openprogram.providers.vendors._openai_connection"
-_PATH = "/responses"
 
 
 class OpenAIResponsesProvider:
-    """Streams answers of models that speak `openai-responses`."""
+    """Streams answers of models that speak `openai-responses`, or a dialect of it."""
 
     requires_credentials: Final = True
     """The registry's entry point finds a key before it calls."""
 
+    api = API
+    """Which protocol this is."""
+    path = "/responses"
+    """The endpoint below `model.base_url`."""
+
     def __init__(self) -> None:
         self._is_sdk_loaded = False
+
+    def build_payload(
+        self,
+        model: t.Model,
+        context: t.Context,
+        options: t.StreamOptions,
+        reasoning: t.ThinkingLevel | None,
+    ) -> dict[str, Any]:
+        """Build the body of a request; see `_responses_payload.build_payload`."""
+        return build_payload(model, context, options, reasoning)
+
+    def complete_options(self, model: t.Model, options: t.StreamOptions) -> t.StreamOptions:
+        """Add to the options what a dialect wants beside the key.
+
+        Args:
+            model: Who shall answer.
+            options: The caller's.
+
+        Returns:
+            Those to send with.
+
+        Raises:
+            ModelRequestError: What is needed is not there.
+        """
+        del model  # it has nothing to add here
+        return options
 
     def stream(
         self, model: t.Model, context: t.Context, options: t.StreamOptions | None = None
@@ -87,7 +117,7 @@ class OpenAIResponsesProvider:
         reader = EventReader(assembler)
         payload: dict[str, Any] | ModelRequestError
         try:
-            payload = build_payload(model, context, options, reasoning)
+            payload = self.build_payload(model, context, options, reasoning)
         except ModelRequestError as error:
             payload = error
         else:
@@ -98,7 +128,8 @@ class OpenAIResponsesProvider:
         try:
             if isinstance(payload, ModelRequestError):
                 raise payload
-            async with open_answer(model, options, payload, path=_PATH) as answer:
+            sent = self.complete_options(model, options)
+            async with open_answer(model, sent, payload, path=self.path) as answer:
                 async for data in answer:
                     for event in reader.read(data):
                         yield event
@@ -120,7 +151,7 @@ class OpenAIResponsesProvider:
             if error.name not in {"openai", "httpx2"}:
                 raise
             raise ProviderError(
-                "openai-responses: the SDK is not installed; run pip install 'openprogram[openai]'"
+                f"{self.api}: the SDK is not installed; run pip install 'openprogram[openai]'"
             ) from error
         self._is_sdk_loaded = True
 
