@@ -51,6 +51,10 @@ BUILTINS: Final = (
         api="openai-codex",
         module="openprogram.providers.vendors.openai_codex",
     ),
+    Builtin(
+        api="google-generative-ai",
+        module="openprogram.providers.vendors.google_generative_ai",
+    ),
 )
 """Every built-in provider."""
 

@@ -70,6 +70,14 @@ PROVIDERS: Final[Mapping[str, ProviderMetadata]] = MappingProxyType(
             default_model="gpt-5.1-codex",
             input=("text", "image"),
         ),
+        "google": ProviderMetadata(
+            model_namespace="google",
+            api="google-generative-ai",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            base_url_variable="OPENPROGRAM_GOOGLE_BASE_URL",
+            default_model="gemini-2.5-flash",
+            input=("text", "image", "video", "audio"),
+        ),
     }
 )
 """Every provider that can be chosen by name."""

@@ -82,6 +82,8 @@ class Text:
 
     text: Deltas
     """What the model says."""
+    signature: str | None = None
+    """Opaque, where the vendor signs texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,9 @@ class ToolCall:
     arguments: Mapping[str, Any] | Deltas = field(default_factory=dict[str, Any])
     """A mapping, or JSON text as it shall stand on the wire, sound or not."""
     id: str | None = None
-    """The call's id; one is made up when it is None."""
+    """The call's id; when it is None one is made up, where the vendor's API gives ids."""
+    signature: str | None = None
+    """Opaque, where the vendor signs calls."""
 
 
 Part: TypeAlias = Text | Thinking | RedactedThinking | ToolCall | Interlude
