@@ -131,6 +131,16 @@ class ConversationLines(LineSource):
             return None
         return index if block.is_open else self._owners.index(number)
 
+    def replace_end(self, block: Block) -> None:
+        """Say something else about the end of the call; what was opened above stays open.
+
+        Args:
+            block: Stands in for the last block.
+        """
+        self._blocks = [*self._blocks[:-1], block]
+        if self._width:
+            self._wrap()
+
     def _wrap(self) -> None:
         self._lines, self._owners = [], []
         for number, block in enumerate(self._blocks):

@@ -33,6 +33,7 @@ def conversation_of(
     answer: Mapping[str, Json] | None,
     *,
     outcome: str | None,
+    cost_usd: float | None = None,
     known_message_count: int = 0,
 ) -> list[Block]:
     """Turn a call into blocks.
@@ -41,6 +42,7 @@ def conversation_of(
         request: The request row's `model`, `context` and `options`.
         answer: The assistant message as far as it came; None when there is none.
         outcome: How the call ended; None when it did not.
+        cost_usd: As for `end_block`.
         known_message_count: How many messages stood in the call before already.
 
     Returns:
@@ -57,7 +59,8 @@ def conversation_of(
         messages = messages[known_message_count:]
     for message in messages:
         blocks += _message_blocks(message)
-    return [*blocks, *_answer_blocks(answer or {}), _end_block(answer or {}, outcome)]
+    end = end_block(answer, outcome=outcome, cost_usd=cost_usd)
+    return [*blocks, *_answer_blocks(answer or {}), end]
 
 
 def shared_message_count(before: Mapping[str, Json], after: Mapping[str, Json]) -> int:
@@ -133,20 +136,38 @@ def _answer_blocks(answer: Mapping[str, Json]) -> list[Block]:
     return blocks
 
 
-def _end_block(answer: Mapping[str, Json], outcome: str | None) -> Block:
-    """Say how the call ended and what it took."""
-    mark = outcome_mark(outcome)
+def end_block(
+    answer: Mapping[str, Json] | None, *, outcome: str | None, cost_usd: float | None
+) -> Block:
+    """Say how a call ended and what it took.
+
+    Args:
+        answer: The assistant message as far as it came; None when there is none.
+        outcome: How the call ended; None when it did not.
+        cost_usd: What the strict reader says that it cost, in USD; None when no price is known, or
+            the reader has not come here.
+
+    Returns:
+        The last block of the conversation.
+    """
+    answer = answer or {}
+    mark = outcome_mark(outcome, text_of(answer.get("stop_reason")))
     usage = object_of(answer.get("usage"))
     facts = [str(answer.get("stop_reason") or "")]
     if usage:
         facts.append(f"{figures.count(whole_of(usage.get('input')))} in")
         facts.append(f"{figures.count(whole_of(usage.get('output')))} out")
-        spent = object_of(usage.get("cost")).get("total")
-        facts.append(figures.cost(spent) if isinstance(spent, int | float) else "")
+        facts.append(figures.cost(_spent_usd(usage) if cost_usd is None else cost_usd))
     facts.append(str(answer.get("model") or ""))
     words = " · ".join(fact for fact in facts if fact) if answer else "nothing came"
     heading = (Span(f"{mark.sign} {mark.word}", mark.role), Span(f"   {words}", "dim"))
     return Block(heading=heading, gutter=mark.role)
+
+
+def _spent_usd(usage: Mapping[str, Json]) -> float | None:
+    """Take the cost out of a message; nought is what stands there when no price is known, too."""
+    spent = object_of(usage.get("cost")).get("total")
+    return spent if isinstance(spent, int | float) and spent > 0 else None
 
 
 def _earlier(messages: Sequence[Mapping[str, Json]]) -> Block:

@@ -17,7 +17,7 @@ from openprogram_recordings_tui.presentation.lines import (
     heading_line,
     table_line,
 )
-from openprogram_recordings_tui.presentation.marks import OUTCOME_MARKS, Mark, outcome_mark
+from openprogram_recordings_tui.presentation.marks import OUTCOME_MARKS, Mark, call_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +60,11 @@ def recording_state(summary: RecordingSummary) -> Mark:
         return Mark("●", "next start", "accent")
     if not summary.call_count:
         return Mark("○", "empty", "dim")
-    if not summary.complete:
-        worst = next(c.outcome for c in summary.calls if c.outcome != "complete")
-        return Mark("◐", f"has {outcome_mark(worst).word}", "warning")
-    return OUTCOME_MARKS["complete"]
+    complete = OUTCOME_MARKS["complete"]
+    for mark in map(call_mark, summary.calls):
+        if mark != complete:
+            return Mark("◐", f"has {mark.word}", "warning")
+    return complete
 
 
 def name_of(summary: RecordingSummary) -> str:
@@ -212,7 +213,7 @@ def matching(summaries: Sequence[RecordingSummary], words: str) -> list[Recordin
 def _searched(summary: RecordingSummary) -> str:
     parts = {name_of(summary), recording_state(summary).word}
     for call in summary.calls:
-        parts.update((call.model or "", call.provider or "", call.outcome or "open"))
+        parts.update((call.model or "", call.provider or "", call_mark(call).word))
     return "\n".join(parts).casefold()
 
 
@@ -279,14 +280,14 @@ def _outcomes(summary: RecordingSummary, width: int) -> list[Line]:
     """Draw one mark a call, and say in words what the marks mean."""
     if not summary.calls:
         return []
-    marks = [outcome_mark(c.outcome) for c in summary.calls[:_SHOWN_OUTCOMES]]
+    all_marks = [call_mark(call) for call in summary.calls]
+    marks = all_marks[:_SHOWN_OUTCOMES]
     lines: list[Line] = [EMPTY_LINE, (Span("OUTCOMES", "heading"),)]
     lines += [
         tuple(Span(m.sign, m.role) for m in marks[start : start + width])
         for start in range(0, len(marks), max(width, 1))
     ]
-    for outcome, number in Counter(c.outcome for c in summary.calls).most_common():
-        mark = outcome_mark(outcome)
+    for mark, number in Counter(all_marks).most_common():
         lines.append((Span(f"{number:>3} ", "dim"), Span(f"{mark.sign} {mark.word}", mark.role)))
     return lines
 

@@ -234,6 +234,8 @@ class RecordingScreen(BaseScreen):
         if message.reading != self._reading:
             return
         self._recording.inspection = message.inspection
+        if self._views is not None:
+            self._views.renew_end()
         error = message.inspection.error
         if error is not None:
             self._show_banner(fault_banner(error, len(message.inspection.calls)))

@@ -8,6 +8,7 @@ from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.blocks import ConversationLines
 from openprogram_recordings_tui.presentation.conversations import (
     conversation_of,
+    end_block,
     shared_message_count,
 )
 from openprogram_recordings_tui.presentation.lines import (
@@ -54,6 +55,15 @@ class CallViews:
             self._made[view] = makers[view]()
         return self._made[view]
 
+    def renew_end(self) -> None:
+        """Say anew how the call ended, once the strict reader has come to it."""
+        made = self._made.get("conversation")
+        if isinstance(made, ConversationLines):
+            index = self.call_index
+            answer, outcome = self._recording.answer(index), self._recording.outcome(index)
+            cost_usd = self._recording.cost_usd(index)
+            made.replace_end(end_block(answer, outcome=outcome, cost_usd=cost_usd))
+
     def first_cursor(self, view: str) -> int:
         """Say where to begin in a view.
 
@@ -76,6 +86,7 @@ class CallViews:
             request,
             self._recording.answer(self.call_index),
             outcome=self._recording.outcome(self.call_index),
+            cost_usd=self._recording.cost_usd(self.call_index),
             known_message_count=shared_message_count(before, request) if before else 0,
         )
         return ConversationLines(blocks)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from openprogram.providers.row_index import RowIndex
 from openprogram_recordings_tui.presentation.conversations import gist_of
-from openprogram_recordings_tui.presentation.marks import OPEN_CALL_MARK, outcome_mark
+from openprogram_recordings_tui.presentation.marks import call_mark, outcome_mark
 from openprogram_recordings_tui.presentation.rows import CallRow
-from openprogram_recordings_tui.presentation.values import Json, object_of
+from openprogram_recordings_tui.presentation.values import Json, object_of, text_of
 from openprogram_recordings_tui.sources.answers import assemble_answer, whole_answer
 from openprogram_recordings_tui.sources.decoding import decode_event, decode_row
 
@@ -206,7 +206,8 @@ class OpenRecording:
             What the strict reader found, or else what its own rows say.
         """
         known = self._inspected(call_index)
-        about = self._about(call_index)
+        last = self._last_message(call_index)
+        about = gist_of(last)
         if known is not None:
             return CallRow(
                 call_index=call_index,
@@ -215,24 +216,36 @@ class OpenRecording:
                 token_count=None if known.usage is None else known.usage.total_tokens,
                 cost_usd=known.cost_usd,
                 about=about,
-                mark=outcome_mark(known.outcome),
+                mark=call_mark(known),
             )
-        has_end = call_index in self._end_rows
         return CallRow(
             call_index=call_index,
             model=self._model(call_index),
             event_count=len(self.event_rows(call_index)),
             about=about,
-            mark=outcome_mark(self.outcome(call_index)) if has_end else OPEN_CALL_MARK,
+            mark=outcome_mark(self.outcome(call_index), text_of(last.get("stop_reason"))),
         )
 
-    def _about(self, call_index: int) -> str | None:
-        """Say in a few words what came of a call; only what is quickly read is looked at."""
+    def cost_usd(self, call_index: int) -> float | None:
+        """Say what a call cost.
+
+        Args:
+            call_index: From 0.
+
+        Returns:
+            In USD, as the strict reader says; None while it has not come there, and when no price
+            is known.
+        """
+        known = self._inspected(call_index)
+        return None if known is None else known.cost_usd
+
+    def _last_message(self, call_index: int) -> Mapping[str, Json]:
+        """Give what the last event of a call holds whole; only what is quickly read is read."""
         rows = self.event_rows(call_index)
         if not rows or self.index.length(rows[-1]) > LARGEST_LISTED_ROW_BYTES:
-            return None
+            return {}
         last = object_of((self.row(rows[-1]) or {}).get("event"))
-        return gist_of(whole_answer(last) or {})
+        return whole_answer(last) or {}
 
     def _model(self, call_index: int) -> str | None:
         row = self.request_row(call_index)

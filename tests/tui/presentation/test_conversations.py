@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +99,28 @@ def test_the_end_says_what_it_took():
     )
 
     assert headings(blocks)[-1] == "✓ complete   stop · 1200 in · 80 out · $0.004 · m-1"
+
+
+@pytest.mark.parametrize(
+    ("total", "inspected_usd", "shown"),
+    [(0.0, None, "–"), (0.0, 0.0, "$0"), (0.25, None, "$0.250"), (0.0, 0.5, "$0.500")],
+)
+def test_nought_is_shown_only_where_the_strict_reader_believes_it(
+    total: float, inspected_usd: float | None, shown: str
+):
+    usage = {"input": 12, "output": 8, "cost": {"total": total}}
+
+    *_, end = conversation_of({}, answer(usage=usage), outcome="complete", cost_usd=inspected_usd)
+
+    assert headings([end]) == [f"✓ complete   stop · 12 in · 8 out · {shown}"]
+
+
+def test_a_vendor_s_error_is_not_plainly_complete():
+    failed = answer(stop_reason="error", error_message="overloaded")
+
+    blocks = conversation_of({}, failed, outcome="complete")
+
+    assert headings(blocks)[-1] == "✗ error   error"
 
 
 def test_an_error_is_a_block_of_its_own():

@@ -14,5 +14,13 @@ def test_every_outcome_has_a_sign_and_a_word_of_its_own():
 
 def test_an_open_call_and_an_odd_outcome_are_marked_too():
     assert outcome_mark(None).word == "open"
+    assert outcome_mark(None, "stop").word == "open"
     odd = outcome_mark("\x1b[2J")
     assert (odd.sign, odd.word, odd.role) == ("!", "\x1b[2J", "bad")
+
+
+def test_a_stream_that_ended_with_an_error_is_not_plainly_complete():
+    assert outcome_mark("complete", "error") == outcome_mark("error")
+    assert outcome_mark("complete", "aborted").word == "aborted"
+    assert outcome_mark("complete", "length") == outcome_mark("complete", "stop")
+    assert outcome_mark("cancelled", "error") == outcome_mark("cancelled")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from examples.demo_state import NOW_AT
+from examples.demo_state import NOW_AT, flaky_test
 from openprogram.providers import management
 from openprogram_recordings_tui.cells import width_of
 from openprogram_recordings_tui.presentation.recordings import (
@@ -56,6 +56,21 @@ def test_every_state_has_a_sign_and_a_word(
     state = recording_state(summaries[name])
 
     assert (state.sign, state.word) == (sign, word)
+
+
+def test_a_call_that_the_vendor_failed_is_said_though_its_stream_is_whole(demo: Path):
+    author = flaky_test("vendor-failed")
+    for row in author.rows:
+        if row["type"] == "call_end":
+            row["outcome"] = "complete"
+    summary = management.summarize_recording(author.write(demo))
+
+    assert summary.complete
+    assert recording_state(summary).word == "has error"
+    lines = [words(line) for line in preview(summary, None, NOW_AT, 60)]
+    assert "✓✓✓✗✓✓" in lines
+    assert "  1 ✗ error" in lines
+    assert matching([summary], "vendor-failed error") == [summary]
 
 
 def test_a_recording_that_is_not_read_yet_shows_what_stat_knows(

@@ -33,6 +33,45 @@ async def test_calls_say_what_came_of_them(flaky: Path, open_ui: OpenUi):
         assert "127 events" in ui.text
 
 
+async def test_a_price_that_nobody_knows_is_not_nought(demo: Path, open_ui: OpenUi):
+    author = Author("prices", flaky_test().age)
+    author.user("hi")
+    author.answer(text("one"))
+    author.answer(text("two"))
+    requests = [row for row in author.rows if row["type"] == "request"]
+    for row in author.rows:
+        usage = row.get("event", {}).get("message", {}).get("usage")
+        if usage:
+            usage["cost"] = {"input": 0, "output": 0, "total": 0}
+    requests[0]["model"]["cost"] = {"input": None, "output": None}
+    requests[1]["model"]["cost"] = {"input": 0, "output": 0}
+    path = author.write(demo)
+
+    async with open_ui(recording=path, size=(99, 30)) as ui:
+        assert " – " in ui.line_with("✓       0")
+        assert " $0 " in ui.line_with("✓       1")
+        await ui.press("enter")
+        assert "out · – · claude" in ui.line_with("✓ complete")
+        await ui.press("right_square_bracket")
+        assert "out · $0 · claude" in ui.line_with("✓ complete")
+
+
+async def test_a_call_that_the_vendor_failed_is_marked(demo: Path, open_ui: OpenUi):
+    author = flaky_test("vendor-failed", hours=0.01)
+    for row in author.rows:
+        if row["type"] == "call_end":
+            row["outcome"] = "complete"
+    broken = flaky_test("broken-later", hours=0.02)
+    broken.rows = [*author.rows, {"type": "odd"}]
+
+    for path in (author.write(demo), broken.write(demo)):
+        async with open_ui(recording=path, call_index=3, size=(99, 30)) as ui:
+            assert "error" in ui.line_with("✗       3")
+            assert "complete" in ui.line_with("✓       4")
+            await ui.press("enter")
+            assert "✗ error   error" in ui.text
+
+
 async def test_moving_through_calls_shows_each(flaky: Path, open_ui: OpenUi):
     async with open_ui(recording=flaky) as ui:
         assert "I will read the test first." in ui.text
