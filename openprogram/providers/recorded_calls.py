@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class _Call:
     """Where the rows of one call are."""
 
-    request: tuple[int, int]
-    """Byte offset and length."""
+    request: tuple[int, int, int]
+    """Byte offset, length, and line number from 1."""
     events: array[int] = field(default_factory=lambda: array("Q"))
     """Offset and length of each event row, one after the other."""
     outcome: str = "complete"
@@ -78,8 +78,30 @@ class RecordedCalls:
         Raises:
             RecordingFileError: The file was changed since.
         """
-        offset, length = self._calls[call_index].request
+        offset, length, _ = self._calls[call_index].request
         return read_row(self._fd, self.path, offset, length, kind="request", call_index=call_index)
+
+    def request_size(self, call_index: int) -> int:
+        """Say how much there is to read of a request.
+
+        Args:
+            call_index: From 0.
+
+        Returns:
+            The size of its row in bytes.
+        """
+        return self._calls[call_index].request[1]
+
+    def request_line(self, call_index: int) -> int:
+        """Say where a request stands.
+
+        Args:
+            call_index: From 0.
+
+        Returns:
+            Its physical line in the file, from 1.
+        """
+        return self._calls[call_index].request[2]
 
     def read_events(self, call_index: int) -> Iterator[RecordedEvent]:
         """Read the events of a call, one at a time.
@@ -120,7 +142,7 @@ class RecordedCalls:
                 self._require_known_redaction(row.value)
                 continue
             if row.kind == "request":
-                calls.append(_Call(request=(row.offset, row.length)))
+                calls.append(_Call(request=(row.offset, row.length, row.line_number)))
             elif row.kind == "event":
                 calls[row.call_index].events.extend((row.offset, row.length))
             else:

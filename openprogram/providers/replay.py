@@ -6,11 +6,18 @@ import asyncio
 import json
 import logging
 import os
+import shlex
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from openprogram.errors import OpenProgramError, RecordedCallInterrupted, quoted
+from openprogram.errors import (
+    OpenProgramError,
+    RecordedCallInterrupted,
+    RecordingFileError,
+    ascii_if_unprintable,
+    quoted,
+)
 from openprogram.errors import ReplayMismatch as ReplayMismatch
 from openprogram.providers import file_safety, mismatches
 from openprogram.providers import types as t
@@ -27,8 +34,12 @@ if TYPE_CHECKING:
     from openprogram.providers.comparison import Difference
     from openprogram.providers.types import Context, Model, RecordedEvent, StreamOptions
 
-_OTHER_CALLS_TRIED = 20
-"""How many later recorded calls are tried against a request that does not match the next one."""
+_SEARCHED_BYTES = 32 * 1024 * 1024
+"""How much of the other recorded requests is read to find the one that a request would match."""
+
+_SHOWN_PATH_CHARACTERS = 400
+"""The longest field path that a person is told to copy."""
+_ANEW = "to make a recording of the run as it is now: openprogram recordings record"
 
 _open_providers: weakref.WeakSet[ReplayProvider] = weakref.WeakSet()
 _log = logging.getLogger(__name__)
@@ -127,7 +138,11 @@ class ReplayProvider:
                 "call_index",
                 _calls(total),
                 _calls(served),
-                hint=f"the run ended before it asked what recorded call {served} asks",
+                hint=(
+                    f"the run ended before it asked what recorded call {served} asks, in line "
+                    f"{self._calls.request_line(served)} of "
+                    f"{ascii_if_unprintable(str(self._calls.path))}"
+                ),
             )
 
     def renew_lock(self) -> None:
@@ -150,14 +165,14 @@ class ReplayProvider:
             yield event
         outcome = self._calls.outcome(call_index)
         if outcome != "complete":
-            raise RecordedCallInterrupted(call_index, outcome)
+            raise RecordedCallInterrupted(call_index, outcome, path=self._calls.path)
 
     def _claim(self, incoming: dict[str, Any]) -> int:
         """Compare with the next call and use it up, as one step."""
         with self._lock:
             index = self._served_count
             if index == len(self._calls):
-                raise self._exhausted()
+                raise self._exhausted(incoming)
             recorded = self._calls.read_request(index)
             difference = find_first_request_difference(
                 recorded, incoming, ignore=self._ignored_paths
@@ -167,14 +182,19 @@ class ReplayProvider:
                 return index
         raise self._mismatch(index, difference, recorded, incoming)
 
-    def _exhausted(self) -> ReplayMismatch:
+    def _exhausted(self, incoming: dict[str, Any]) -> ReplayMismatch:
         total = len(self._calls)
+        hints = ["the run asks the model more often than the recorded one did"]
+        twin = self._find_twin(total, incoming)
+        if twin is not None:
+            hints.append(_say_twin(twin, total))
+        hints.append(_ANEW)
         return ReplayMismatch(
             total,
             "call_index",
             f"{_calls(total)}, all served",
             "one more call",
-            hint="the run asks the model more often than the recorded one did",
+            hint="\n".join(hints),
         )
 
     def _mismatch(
@@ -184,15 +204,15 @@ class ReplayProvider:
         recorded: dict[str, Any],
         incoming: dict[str, Any],
     ) -> ReplayMismatch:
-        hints: list[str] = []
+        place = ascii_if_unprintable(str(self._calls.path))
+        hints = [f"the recorded request is line {self._calls.request_line(index)} of {place}"]
         twin = self._find_twin(index, incoming)
         if twin is not None:
-            hints.append(f"recorded call {twin} asked exactly this: the run asks in another order")
-        if can_be_ignored(difference.path):
-            hints.append(
-                f"to leave this field out of the comparison, add {json.dumps(difference.path)} "
-                "to the setting record_replay.ignore"
-            )
+            hints.append(_say_twin(twin, index))
+        if len(difference.path) <= _SHOWN_PATH_CHARACTERS and can_be_ignored(difference.path):
+            hints.append(self._say_how_to_ignore(difference.path))
+        else:
+            hints.append(_ANEW)
         report_id = self._write_report(index, difference, recorded, incoming)
         if report_id is not None:
             hints.append(f"to see both requests: openprogram recordings tui --mismatch {report_id}")
@@ -204,11 +224,32 @@ class ReplayProvider:
             hint="\n".join(hints),
         )
 
+    def _say_how_to_ignore(self, path: str) -> str:
+        if not self._report_mismatches:
+            # No settings chose this replay, so none could change it.
+            return (
+                f"to leave this field out of the comparison, add {json.dumps(path)} to the "
+                "'ignore' of ReplayProvider, or to record_replay.ignore where settings choose"
+            )
+        # The setting is replaced as a whole, so what it holds by now stands here too.
+        paths = shlex.quote(json.dumps([*self._ignore, path]))
+        return (
+            "to leave this field out of the comparison: "
+            f"openprogram config set record_replay.ignore {paths}"
+        )
+
     def _find_twin(self, index: int, incoming: dict[str, Any]) -> int | None:
-        """Find a later call that the request would have matched, among the next few."""
-        last = min(len(self._calls), index + 1 + _OTHER_CALLS_TRIED)
-        for other in range(index + 1, last):
-            recorded = self._calls.read_request(other)
+        """Find the call that the request would have matched: a later one, else the last served."""
+        budget_bytes = _SEARCHED_BYTES
+        for other in (*range(index + 1, len(self._calls)), *range(index - 1, -1, -1)):
+            budget_bytes -= self._calls.request_size(other)
+            if budget_bytes < 0:
+                return None
+            try:
+                recorded = self._calls.read_request(other)
+            except RecordingFileError:
+                # What is raised is about the request that was compared, and only with less to say.
+                return None
             if not find_first_request_difference(recorded, incoming, ignore=self._ignored_paths):
                 return other
         return None
@@ -254,6 +295,12 @@ class ReplayProvider:
 
 def _calls(count: int) -> str:
     return "1 call" if count == 1 else f"{count:,} calls"
+
+
+def _say_twin(twin: int, index: int) -> str:
+    if twin > index:
+        return f"recorded call {twin} asked exactly this: the run asks in another order"
+    return f"recorded call {twin} asked exactly this, and was served already"
 
 
 def _renew_locks() -> None:

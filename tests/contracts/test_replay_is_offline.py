@@ -163,7 +163,8 @@ def test_a_call_that_was_cut_short(ask: Ask, path: Path) -> None:
     _record(path, "one", spoilt=True)
     done = ask("one")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("RecordedCallInterrupted recorded call 0 ended as error")
+    assert done.stdout.startswith("RecordedCallInterrupted ")
+    assert "recorded call 0 ended as error" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -200,6 +201,61 @@ def test_what_cannot_be_replayed_blocks(
     assert first == second
     assert first.startswith("ProviderBlockedError provider calls are blocked: ")
     assert "openprogram recordings off" in first
+
+
+_CHOOSE: Final = """
+import subprocess
+from openprogram.providers import create_runtime
+for name in ("Popen", "run"):
+    setattr(subprocess, name, sentinel(f"subprocess.{name}"))
+os.execv = os.posix_spawn = os.fork = sentinel("a process")
+
+def choose(*words):
+    try:
+        runtime = create_runtime(*words)
+        print(runtime.mode, runtime.model.provider, runtime.model.id)
+    except Exception as error:
+        print(type(error).__name__, "default_provider" in str(error))
+
+choose()
+choose(None, "a-model")
+os.environ["AGENTIC_PROVIDER"], os.environ["AGENTIC_MODEL"] = "anthropic", "of-variable"
+choose()
+choose("anthropic", "explicit")
+choose("anthropic", "explicit", "a-key")
+"""
+
+
+@pytest.mark.parametrize("where", ["nowhere", "settings"])
+def test_whom_a_replay_asks_is_never_found_by_looking_around(
+    path: Path, state_dir: Path, where: str
+) -> None:
+    _record(path, "one")
+    credentials = state_dir / "credentials.json"
+    credentials.write_text('{"anthropic": {"api_key": "k"}, "openai-codex": {"access_token": "t"}}')
+    credentials.chmod(0o600)
+    if where == "settings":
+        values = json.loads((state_dir / "config.json").read_text())
+        values |= {"default_provider": "anthropic", "default_model": "of-settings"}
+        (state_dir / "config.json").write_text(json.dumps(values))
+        chosen = ["replay anthropic of-settings", "replay anthropic a-model"]
+    else:
+        chosen = ["ConfigError True"] * 2
+    done = run_fresh(_SENTINELS + _CHOOSE, ANTHROPIC_API_KEY="a-live-key", OPENAI_API_KEY="another")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        *chosen,
+        "replay anthropic of-variable",
+        "replay anthropic explicit",
+        "replay anthropic explicit",
+    ]
+
+
+def test_a_blocked_process_looks_nowhere_for_whom_to_ask(path: Path) -> None:
+    path.write_text("{junk\n")
+    done = run_fresh(_SENTINELS + _CHOOSE, ANTHROPIC_API_KEY="a-live-key")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["ProviderBlockedError False"] * 5
 
 
 def test_a_blocked_provider_that_is_called_directly(path: Path) -> None:

@@ -5,11 +5,14 @@ import contextlib
 import json
 import logging
 import os
+import shlex
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from openprogram import config
+from openprogram.__main__ import main
 from openprogram.errors import RecordedCallInterrupted, RecordingFileError, ReplayMismatch
 from openprogram.providers import types as t
 from openprogram.providers.mismatches import list_mismatch_reports
@@ -89,7 +92,118 @@ def test_a_mismatch_says_what_to_do_next(path: Path) -> None:
     assert "recorded call 1 asked exactly this" in caught.value.hint
     assert '"context.messages[0].content"' in caught.value.hint
     assert "record_replay.ignore" in caught.value.hint
+    assert "ReplayProvider" in caught.value.hint
     assert "--mismatch" not in caught.value.hint
+
+
+def _hint_of(provider: ReplayProvider, text: str) -> list[str]:
+    with pytest.raises(ReplayMismatch) as caught:
+        ask(provider, text)
+    assert str(caught.value).split("\n")[1:] == caught.value.hint.split("\n")
+    return caught.value.hint.split("\n")
+
+
+def test_a_mismatch_names_the_line_of_the_recorded_request(path: Path) -> None:
+    record(path, first=text_events("x"), second=text_events("y"))
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n\n".join(lines))
+    provider = ReplayProvider(path)
+    ask(provider, "first")
+    (line,) = [at for at, text in enumerate(path.read_text().split("\n"), 1) if '"second"' in text]
+    assert _hint_of(provider, "other")[0] == f"the recorded request is line {line} of {path}"
+    with pytest.raises(ReplayMismatch, match=f"in line {line} of"):
+        provider.assert_consumed()
+
+
+def test_a_mismatch_gives_a_command_that_adds_the_field_to_what_settings_ignore(path: Path) -> None:
+    record(path, first=text_events("x"))
+    provider = ReplayProvider(path, ignore=["model.cost"], report_mismatches=True)
+    (hint,) = [line for line in _hint_of(provider, "other") if "leave this field out" in line]
+    _, _, command = hint.partition("comparison: ")
+    program, *words = shlex.split(command)
+    assert program == "openprogram"
+    assert main(words) == 0
+    assert config.read_record_replay().ignore == ("model.cost", "context.messages[0].content")
+
+
+_ANEW = "to make a recording of the run as it is now: openprogram recordings record"
+
+
+def test_what_cannot_be_left_out_of_the_comparison_has_a_next_step_too(path: Path) -> None:
+    record(path, first=text_events("x"))
+    rows = rows_of(path)
+    rows[1]["model"]["future"] = 1
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert _hint_of(ReplayProvider(path), "first")[1:] == [_ANEW]
+
+
+def test_a_request_that_was_served_already_is_said_to_be(path: Path) -> None:
+    record(path, first=text_events("x"), second=text_events("y"))
+    provider = ReplayProvider(path)
+    ask(provider, "first")
+    used_up = "recorded call 0 asked exactly this, and was served already"
+    assert _hint_of(provider, "first")[1] == used_up
+    ask(provider, "second")
+    more = "the run asks the model more often than the recorded one did"
+    assert _hint_of(provider, "first") == [more, used_up, _ANEW]
+    assert _hint_of(provider, "other") == [more, _ANEW]
+
+
+def test_tasks_that_ask_in_another_order_hear_which_call_each_of_them_would_have_had(
+    path: Path,
+) -> None:
+    texts = [f"task {number}" for number in range(40)]
+    record(path, **{text: text_events(text) for text in texts})
+    provider = ReplayProvider(path)
+
+    async def ask_all(order: list[str]) -> list[Any]:
+        streams = [collect(provider.stream_simple(*request(text))) for text in order]
+        return list(await asyncio.gather(*streams, return_exceptions=True))
+
+    # The first of them is in its place; no other is, and none of those uses anything up.
+    order = [texts[0], *reversed(texts[1:])]
+    served, *mismatches = asyncio.run(ask_all(order))
+    assert served == text_events(texts[0])
+    *early, last = mismatches
+    assert last == text_events(texts[1])
+    for text, mismatch in zip(order[1:-1], early, strict=True):
+        assert isinstance(mismatch, ReplayMismatch)
+        assert mismatch.call_index == 1
+        assert f"recorded call {texts.index(text)} asked exactly this" in mismatch.hint
+    assert provider.call_count == 2
+    assert asyncio.run(ask_all(texts[2:])) == [text_events(text) for text in texts[2:]]
+    provider.assert_consumed()
+
+
+def test_a_mismatch_reads_no_more_of_the_file_than_it_may(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(path, first=text_events("x"), second=text_events("y"), third=text_events("z"))
+    size = len(path.read_bytes().split(b"\n")[1])
+    monkeypatch.setattr("openprogram.providers.replay._SEARCHED_BYTES", size * 2 - 1)
+    assert "recorded call 1" in "".join(_hint_of(ReplayProvider(path), "second"))
+    assert "recorded call 2" not in "".join(_hint_of(ReplayProvider(path), "third"))
+
+
+def test_a_file_spoilt_behind_the_request_does_not_hide_the_mismatch(path: Path) -> None:
+    record(path, first=text_events("x"), second=text_events("y"))
+    provider = ReplayProvider(path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"second"', b"'second'"))
+    assert len(_hint_of(provider, "second")) == 2
+
+
+def test_a_path_of_endless_keys_is_cut_and_not_offered(path: Path) -> None:
+    key = "\x1b" + "k" * 100_000
+    model, context, _ = request("first")
+    one, other = (t.SimpleStreamOptions(metadata={key: number}) for number in (1, 2))
+    drain(RecordingProvider(Scripted(text_events("x")), path).stream(model, context, one))
+    with pytest.raises(ReplayMismatch) as caught:
+        drain(ReplayProvider(path).stream(model, context, other))
+    assert len(str(caught.value)) < 1000
+    assert str(caught.value).replace("\n", "").isprintable()
+    assert "characters): recorded 1, incoming 2" in str(caught.value)
+    assert key[1:] in caught.value.field_path
 
 
 def test_a_long_text_is_shown_where_it_parts(path: Path) -> None:
@@ -157,6 +271,7 @@ def test_an_interrupted_call_serves_its_events_and_ends_there(path: Path, outcom
         asyncio.run(consume())
     assert served == text_events("y")
     assert (caught.value.call_index, caught.value.outcome) == (1, outcome)
+    assert str(caught.value).startswith(f"'{path}': recorded call 1 ended as {outcome}; ")
     provider.assert_consumed()
 
 
