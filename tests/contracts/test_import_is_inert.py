@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ from fresh_interpreter import output_of
 _NEEDS_SDK: Final = {
     "openprogram.providers.vendors._anthropic_connection",
     "openprogram.providers.vendors._anthropic_errors",
+    "openprogram.providers.vendors._google_connection",
+    "openprogram.providers.vendors._openai_connection",
+    "openprogram.providers.vendors._openai_errors",
 }
 """What a vendor module imports on its first call: they import the SDK, and are not walked."""
 
@@ -139,7 +143,7 @@ assert REGISTRY.find("anthropic-messages") is None
 @pytest.mark.parametrize("name", sorted(_NEEDS_SDK))
 def test_only_what_needs_the_sdk_is_left_out(name: str) -> None:
     source = Path(openprogram.__path__[0], *name.split(".")[1:]).with_suffix(".py").read_text()
-    assert "\nimport anthropic\n" in source
+    assert re.search(r"^(?:import|from) (?:anthropic|google|openai)\b", source, re.MULTILINE)
 
 
 _DEEDS: Final = {
