@@ -16,12 +16,15 @@ from openprogram.errors import (
     OpenProgramError,
     RecordingActiveError,
     RecordingError,
-    RecordingNotFoundError,
     UnsafeFileError,
     quoted,
 )
 from openprogram.providers import file_safety
-from openprogram.providers.management.selection import read_active_identity
+from openprogram.providers.management.selection import (
+    not_found,
+    read_active_identity,
+    resolve_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -151,7 +154,7 @@ def delete_recording(recording_id: str) -> DeletedRecording:
         RecordingError: The system does not let it go.
         ConfigError: The settings are broken, so nobody knows what is active.
     """
-    path = file_safety.managed_path(recording_id)
+    path = resolve_id(recording_id)
     try:
         with (
             _private_files.parent_directory(path) as directory_fd,
@@ -159,7 +162,7 @@ def delete_recording(recording_id: str) -> DeletedRecording:
         ):
             _unlink(directory_fd, path, held)
     except FileNotFoundError as error:
-        raise RecordingNotFoundError(path) from error
+        raise not_found(path) from error
     except OSError as error:
         message = (
             f"{quoted(str(path))}: cannot be deleted: {error.strerror}; "

@@ -20,7 +20,12 @@ from openprogram.errors import (
 from openprogram.providers import file_safety
 from openprogram.providers.file_safety import permission_problem
 from openprogram.providers.ignored_paths import parse_ignored_path
-from openprogram.providers.management.selection import Selection, resolve_selector, selection_of
+from openprogram.providers.management.selection import (
+    Selection,
+    require_present,
+    resolve_selector,
+    selection_of,
+)
 from openprogram.providers.recorded_calls import RecordedCalls
 from openprogram.providers.recording.format import encode_header
 from openprogram.providers.recording.redaction import REDACTION_VERSION
@@ -134,12 +139,14 @@ def prepare_replay(selector: str) -> Selection:
 
     Raises:
         InvalidSelectorError: The selector names nothing.
+        RecordingNotFoundError: There is no such recording.
         RecordingFileError: The file is not sound, or not safe; the settings are as they were.
         FileLockedError: The recording is just being deleted.
         ConfigError: The settings cannot be changed.
     """
     selection = resolve_selector(selector)
     path = selection.path
+    require_present(path)
     fd = file_safety.open_recording_for_reading(path, require_private=True, tighten=True)
     try:
         # Held until the settings name the recording: nobody can delete it in between.

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from openprogram import config, paths
-from openprogram.errors import ConfigError, InvalidSelectorError, quoted
+from openprogram import _private_files, config, paths
+from openprogram.errors import (
+    ConfigError,
+    InvalidSelectorError,
+    OpenProgramError,
+    RecordingNotFoundError,
+    quoted,
+)
 from openprogram.providers import file_safety
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_MOST_GUESSES = 2
+_MOST_IDS = 5000
+"""Among how many names a similar one is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +76,73 @@ def resolve_selector(selector: str) -> Selection:
         managed=True,
         setting=str(path),
     )
+
+
+def resolve_id(text: str) -> Path:
+    """Say where the managed recording of an ID is; only such a one is ever deleted.
+
+    Args:
+        text: The ID, with or without `.jsonl`.
+
+    Returns:
+        Its path; nothing need be there.
+
+    Raises:
+        InvalidSelectorError: It is a path, or cannot be an ID.
+    """
+    if not _is_path(text):
+        return file_safety.managed_path(text)
+    recording_id = managed_id_of(paths.absolute_path(text)) if "\0" not in text else None
+    remedy = "remove a file elsewhere yourself"
+    if recording_id is not None:
+        remedy = f"run 'openprogram recordings delete {recording_id}'"
+    raise InvalidSelectorError(text, f"delete takes an ID, not a path; {remedy}")
+
+
+def require_present(path: Path) -> None:
+    """Refuse a recording that is not there; whatever else is wrong with it is found by opening it.
+
+    Args:
+        path: The recording.
+
+    Raises:
+        RecordingNotFoundError: There is no such file; recordings of a similar name are named.
+    """
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise not_found(path) from error
+    except (OSError, ValueError):
+        return
+
+
+def not_found(path: Path) -> RecordingNotFoundError:
+    """Make the error that says that a recording is not there.
+
+    Args:
+        path: Where it would be.
+
+    Returns:
+        The error; recordings of a similar name are named.
+    """
+    wanted = path.name.removesuffix(file_safety.SUFFIX)
+    return RecordingNotFoundError(
+        path, near=difflib.get_close_matches(wanted, _managed_ids(), n=_MOST_GUESSES)
+    )
+
+
+def _managed_ids() -> list[str]:
+    ids: list[str] = []
+    with contextlib.suppress(OpenProgramError, OSError):
+        directory_fd = _private_files.open_private_directory(paths.recordings_dir())
+        try:
+            names = file_safety.recording_names(directory_fd)[-_MOST_IDS:]
+        finally:
+            os.close(directory_fd)
+        for name in names:
+            with contextlib.suppress(InvalidSelectorError):
+                ids.append(file_safety.validate_recording_id(name))
+    return ids
 
 
 def managed_id_of(path: Path) -> str | None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from openprogram import _private_files, paths
-from openprogram.errors import ConfigError, RecordingFileError, quoted
+from openprogram.errors import ConfigError, RecordingFileError, RecordingNotFoundError, quoted
 from openprogram.providers import file_safety, inspection
 from openprogram.providers.management.selection import (
     managed_id_of,
     read_active_identity,
+    require_present,
     resolve_selector,
 )
 
@@ -33,6 +34,8 @@ _Key: TypeAlias = "tuple[str, str | None, bool, int, int, int, int, int]"
 _INDEX_LIMIT = 4096
 _EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
+UNTELLABLE_TIMES = frozenset({_EARLIEST, _LATEST})
+"""Stand for times that no calendar has."""
 _SETTLED_AFTER_NS = 100_000_000
 _index: OrderedDict[_Key, RecordingSummary] = OrderedDict()
 """What unchanged files were found to be, so that a list of them costs a stat each."""
@@ -82,6 +85,11 @@ class RecordingSummary:
         """How many calls were read."""
         return len(self.calls)
 
+    @property
+    def failed_count(self) -> int:
+        """How many calls ended in an error: the vendor's, as their last event, or an exception."""
+        return sum(is_failed(call) for call in self.calls)
+
     def to_json(self, *, include_calls: bool = False) -> dict[str, Any]:
         """Give the stable fields of a list row.
 
@@ -100,6 +108,7 @@ class RecordingSummary:
             "redaction_version": self.redaction_version,
             "legacy": self.legacy,
             "call_count": self.call_count,
+            "failed_count": self.failed_count,
             "event_count": self.event_count,
             "size_bytes": self.size_bytes,
             "complete": self.complete,
@@ -110,6 +119,20 @@ class RecordingSummary:
         if include_calls:
             row["calls"] = [_call_json(call) for call in self.calls]
         return row
+
+
+def is_failed(call: inspection.CallInspection) -> bool:
+    """Say whether a call ended in an error.
+
+    Its outcome may be `complete` all the same: that says only that its stream came to its end.
+
+    Args:
+        call: The call.
+
+    Returns:
+        True when its last event is an error, or an exception ended it.
+    """
+    return call.outcome == "error" or call.stop_reason in inspection.FAILED_STOP_REASONS
 
 
 def find_recordings() -> list[Path]:
@@ -204,7 +227,11 @@ def _active_if_known() -> _Identity:
 def _verify(place: str, recording_id: str | None, active: _Identity) -> RecordingSummary:
     summary = _summarize(place, recording_id, active)
     try:
+        require_present(summary.path)
         os.close(file_safety.open_recording_for_reading(summary.path, require_private=True))
+    except RecordingNotFoundError as absent:
+        fault = RecordingFileError(summary.path, "unreadable", absent.reason)
+        return dataclasses.replace(summary, error=fault, complete=False)
     except RecordingFileError as unsafe:
         return dataclasses.replace(summary, error=unsafe, complete=False)
     return summary
@@ -240,7 +267,7 @@ def _describe(
 ) -> RecordingSummary:
     inspected = inspection.inspect_recording(path)
     regular = found if found is not None and stat.S_ISREG(found.st_mode) else None
-    modified_at = _instant_of(found)
+    modified_at = written_at(found)
     header = inspected.header
     return RecordingSummary(
         recording_id=recording_id,
@@ -283,8 +310,16 @@ def _warning_of(found: os.stat_result, path: Path) -> str | None:
     return None if problem is None else f"{quoted(str(path))}: {problem}"
 
 
-def _instant_of(found: os.stat_result | None) -> datetime:
-    """Read the last write out of a stat; times that no calendar has become the nearest one."""
+def written_at(found: os.stat_result | None) -> datetime:
+    """Say when a file was last written.
+
+    Args:
+        found: What stat says of it; None when it is not there.
+
+    Returns:
+        Aware UTC; a time that no calendar has becomes the nearest of `UNTELLABLE_TIMES`, and that
+        of no file the start of the epoch.
+    """
     if found is None:
         return datetime.fromtimestamp(0, UTC)
     try:

@@ -278,4 +278,4 @@ def test_a_time_that_no_calendar_has_becomes_the_nearest(
     fields = list(status)
     fields[8] = seconds
     lying = os.stat_result(fields, {"st_mtime_ns": seconds * 10**9})
-    assert summaries._instant_of(lying).year == year
+    assert summaries.written_at(lying).year == year
