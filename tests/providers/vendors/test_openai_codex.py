@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fresh_interpreter import run_fresh
 from openprogram import __version__
 from openprogram.auth._codex_login import codex_auth_path
 from openprogram.errors import ProviderError
 from openprogram.providers import types as t
+from openprogram.providers.recording import RecordingProvider
 from openprogram.providers.vendors.openai_codex import PROVIDER, OpenAICodexProvider
 from openprogram.testing import HttpError, LoopbackVendor, Text, Thinking, ToolCall
 from openprogram.testing.openai_codex import OpenAICodex
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from openprogram.testing import Script
 
 AUTH = "https://api.openai.com/auth"
@@ -140,3 +144,58 @@ async def test_a_missing_sdk_names_this_protocol(monkeypatch: pytest.MonkeyPatch
     model = t.Model(id="m", name="m", api="openai-codex", provider="openai-codex", base_url="")
     with pytest.raises(ProviderError, match="openai-codex: the SDK is not installed"):
         await anext(OpenAICodexProvider().stream(model, t.Context(messages=[])))
+
+
+ASK = """
+import asyncio, os, sys
+
+def watch(event, words):
+    if event == "open" and "auth.json" in str(words[0]):
+        os._exit(70)
+
+sys.addaudithook(watch)
+from openprogram.errors import ProviderBlockedError
+from openprogram.providers import complete_simple, create_runtime, types as t
+
+context = t.Context(system_prompt="be", messages=[t.UserMessage(content="hi", timestamp=7)])
+try:
+    runtime = create_runtime("openai-codex", "some-model")
+    answer = asyncio.run(complete_simple(runtime.model, context, runtime.options))
+    print([block.type for block in answer.content])
+except ProviderBlockedError:
+    print("blocked")
+assert not {"openai", "httpx2", "pydantic"} & set(sys.modules)
+"""
+
+
+async def test_neither_a_replay_nor_a_blocked_run_reads_the_login_or_loads_the_sdk(
+    state_dir: Path,
+):
+    path = state_dir / "recordings" / "run.jsonl"
+    path.parent.mkdir(parents=True)
+    with vendor_of([[Thinking("why", "e"), Text("hi")]]) as vendor:
+        base_url = vendor.base_url
+        model = t.Model(
+            id="some-model",
+            name="some-model",
+            api="openai-codex",
+            provider="openai-codex",
+            base_url=base_url,
+            input=["text", "image"],
+        )
+        asked = t.UserMessage(content="hi", timestamp=0)
+        context = t.Context(system_prompt="be", messages=[asked])
+        recorder = RecordingProvider(PROVIDER, path)
+        options = t.SimpleStreamOptions(api_key=KEY)
+        async for _ in recorder.stream_simple(model, context, options):
+            pass
+    assert KEY not in path.read_text()
+    codex_auth_path().parent.mkdir()
+    codex_auth_path().write_text(json.dumps({"tokens": {"access_token": KEY}}))
+    for mode, printed in (("replay", "['thinking', 'text']\n"), ("odd", "blocked\n")):
+        chosen = {"record_replay": {"mode": mode, "file": "run"}}
+        (state_dir / "config.json").write_text(json.dumps(chosen))
+        done = run_fresh(ASK, OPENPROGRAM_CODEX_BASE_URL=base_url)
+        assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    (state_dir / "config.json").unlink()
+    assert run_fresh(ASK, OPENPROGRAM_CODEX_BASE_URL=base_url).returncode == 70
