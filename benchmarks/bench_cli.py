@@ -1,23 +1,24 @@
 """Measure how fast commands start, as ratios to what the machine could do, side by side.
 
 A command is compared with a bare Typer program of one command, the library's import with an
-interpreter that does nothing. Rounds alternate, so that a busy machine slows both sides.
+interpreter that does nothing. Run it as `python benchmarks/bench_cli.py`.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROUNDS = 7
-STARTS_PER_ROUND = 5
+from measuring import Row, clock_seconds_for, in_turns, ratios, run_alone
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from measuring import Scale
+
+STARTS_PER_ROUND = 3
 BARE_TYPER = """\
 import typer
 
@@ -31,102 +32,76 @@ def status() -> None:
 
 app()
 """
+LATE_MODULES = ("anthropic", "google.genai", "openai", "httpx2", "textual", "pydantic")
+COMMANDS: tuple[tuple[str, tuple[str, ...], float | None], ...] = (
+    ("recordings status", ("recordings", "status"), 1.5),
+    ("recordings list, empty", ("recordings", "list"), None),
+    ("--help", ("--help",), None),
+    ("recordings show --help", ("recordings", "show", "--help"), None),
+)
+IMPORT = "import openprogram.providers"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Two programs, and how much longer the one may take."""
+def measure(folder: Path, scale: Scale) -> list[Row]:
+    """Start each program and its floor in turn."""
+    bare_typer = folder / "bare_typer.py"
+    bare_typer.write_text(BARE_TYPER)
+    environment = os.environ | {"HOME": str(folder), "OPENPROGRAM_STATE_DIR": f"{folder}/state"}
+    starts = scale.count(STARTS_PER_ROUND)
 
-    name: str
-    """What is measured."""
-    ours: tuple[str, ...]
-    """The words after the interpreter."""
-    floor_name: str
-    """What it is compared with."""
-    floor: tuple[str, ...]
-    """The words after the interpreter."""
-    most_ratio: float | None
-    """The target; None where the figure is only shown."""
-
-
-def comparisons(bare_typer: Path) -> list[Comparison]:
-    """List what is compared."""
-    typer_floor = ("bare Typer program", (str(bare_typer),))
-    command = ("-m", "openprogram")
-    return [
-        Comparison(
-            name=name,
-            ours=ours,
-            floor_name=floor_name,
-            floor=floor,
-            most_ratio=most_ratio,
-        )
-        for name, ours, (floor_name, floor), most_ratio in (
-            ("recordings status", (*command, "recordings", "status"), typer_floor, 1.5),
-            ("recordings list, empty", (*command, "recordings", "list"), typer_floor, None),
-            ("--help", (*command, "--help"), typer_floor, None),
-            (
-                "recordings show --help",
-                (*command, "recordings", "show", "--help"),
-                typer_floor,
-                None,
-            ),
-            (
-                "import openprogram.providers",
-                ("-c", "import openprogram.providers"),
-                ("python -c pass", ("-c", "pass")),
-                2.0,
-            ),
-        )
-    ]
-
-
-def seconds(words: tuple[str, ...], environment: dict[str, str]) -> float:
-    """Time some starts of one program, in seconds each."""
-    command = [sys.executable, *words]
-    started = time.perf_counter()
-    for _ in range(STARTS_PER_ROUND):
-        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    return (time.perf_counter() - started) / STARTS_PER_ROUND
-
-
-def measure(compared: Comparison, environment: dict[str, str]) -> list[tuple[float, float]]:
-    """Time both programs in alternating rounds, after a warm-up; seconds a start each."""
-    seconds(compared.ours, environment)
-    seconds(compared.floor, environment)
-    return [
-        (seconds(compared.ours, environment), seconds(compared.floor, environment))
-        for _ in range(ROUNDS)
-    ]
-
-
-def main() -> int:
-    """Measure and print; 1 when a target is missed."""
-    missed = 0
-    print(f"{ROUNDS} alternating rounds of {STARTS_PER_ROUND} starts; ratio: median (min-max)")
-    with tempfile.TemporaryDirectory() as directory:
-        bare_typer = Path(directory, "bare_typer.py")
-        bare_typer.write_text(BARE_TYPER)
-        environment = os.environ | {
-            "HOME": directory,
-            "OPENPROGRAM_STATE_DIR": f"{directory}/state",
-        }
-        for compared in comparisons(bare_typer):
-            rounds = measure(compared, environment)
-            ratios = [ours / floor for ours, floor in rounds]
-            median = statistics.median(ratios)
-            target = "" if compared.most_ratio is None else f"  target <= {compared.most_ratio}"
-            is_missed = compared.most_ratio is not None and median > compared.most_ratio
-            missed += is_missed
-            print(
-                f"{compared.name:30}{median:6.2f}x ({min(ratios):.2f}-{max(ratios):.2f}) "
-                f"of {compared.floor_name}; "
-                f"{statistics.median(ours for ours, _ in rounds) * 1000:.0f} ms against "
-                f"{statistics.median(floor for _, floor in rounds) * 1000:.0f} ms"
-                f"{target}{'  MISSED' if is_missed else ''}"
+    def start(*words: str) -> None:
+        for _ in range(starts):
+            subprocess.run(
+                [sys.executable, *words], env=environment, stdout=subprocess.DEVNULL, check=True
             )
-    return 1 if missed else 0
+
+    works = {
+        "bare": lambda: start(str(bare_typer)),
+        "pass": lambda: start("-c", "pass"),
+        IMPORT: lambda: start("-c", IMPORT),
+    }
+    for name, words, _ in COMMANDS:
+        works[name] = lambda words=words: start("-m", "openprogram", *words)
+    taken = in_turns(works, scale, timed_by=clock_seconds_for)
+    sizes = f"{starts} starts a round"
+    rows = [
+        Row(
+            area="CLI",
+            work=f"{name} / bare Typer program",
+            values=ratios(taken[name], taken["bare"]),
+            at_most=target,
+            sizes=sizes,
+        )
+        for name, _, target in COMMANDS
+    ]
+    rows.append(
+        Row(
+            area="CLI",
+            work=f"{IMPORT} / python -c pass",
+            values=ratios(taken[IMPORT], taken["pass"]),
+            at_most=2.0,
+            sizes=sizes,
+        )
+    )
+    rows.append(
+        Row(
+            area="CLI",
+            work="recordings status: SDKs, Textual, pydantic imported",
+            values=(float(count_late_modules(environment)),),
+            unit="modules",
+            at_most=0,
+        )
+    )
+    return rows
+
+
+def count_late_modules(environment: dict[str, str]) -> int:
+    """Count what the command imports although it has no use for it."""
+    command = [sys.executable, "-X", "importtime", "-m", "openprogram", "recordings", "status"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    return len(imported.intersection(LATE_MODULES))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_alone(measure, __doc__)

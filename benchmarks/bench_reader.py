@@ -1,39 +1,33 @@
-"""How fast recordings are read, inspected, listed, indexed and compared, beside what must be paid.
+"""How fast recordings are read, inspected, listed and indexed, beside what must be paid.
 
-Ours and the floors take turns in every round, and the processor's time is what counts, so that a
-busy machine changes little. Run it as `python benchmarks/bench_reader.py`.
+Run it as `python benchmarks/bench_reader.py`.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import random
 import resource
-import statistics
-import tempfile
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+from measuring import Row, clock_seconds_for, growth_of, in_turns, ratios, run_alone, scaled
+from sample_recordings import write_recording
 
 from openprogram import paths
 from openprogram.providers import management
-from openprogram.providers import types as t
-from openprogram.providers.comparison import find_first_difference
 from openprogram.providers.inspection import inspect_recording
-from openprogram.providers.recording.format import encode_header, encode_row
 from openprogram.providers.recording.reader import validate_recording
 from openprogram.providers.row_index import RowIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-ROUNDS = 7
-NAMES: dict[str, Any] = {"api": "scripted", "provider": "pretend", "model": "pretend-1"}
-STUB: dict[str, Any] = {"role": "assistant", "content": [], **NAMES, "timestamp": 1_786_000_000_000}
+    from measuring import Scale
+
+SEED = 7
 
 
 class Header(msgspec.Struct, tag_field="type", tag="header"):
@@ -69,87 +63,6 @@ class CallEnd(msgspec.Struct, tag_field="type", tag="call_end"):
 decode_envelope = msgspec.json.Decoder(Header | Request | Event | CallEnd).decode
 
 
-def whole_message(text: str) -> dict[str, Any]:
-    """A snapshot with every field, as the original implementation writes it."""
-    content: list[Any] = [t.TextContent(text=text)]
-    return t.to_wire(t.AssistantMessage(content=content, timestamp=1, **NAMES))
-
-
-def call_lines(call_index: int, deltas: list[str], *, is_whole: bool = False) -> Iterator[bytes]:
-    """One call of a recording."""
-    model = t.Model(
-        id="pretend-1", name="P", api="scripted", provider="pretend", base_url="https://model.test"
-    )
-    context = t.Context(messages=[t.UserMessage(content="a question", timestamp=1)])
-    yield encode_row(
-        {
-            "type": "request",
-            "call_index": call_index,
-            "model": t.to_wire(model),
-            "context": t.to_wire(context),
-            "options": t.to_wire(t.SimpleStreamOptions()),
-        }
-    )
-    derived: dict[str, Any] = {"partial": STUB, "partial_derived": True}
-    events: list[dict[str, Any]] = [
-        {"type": "start", "partial": whole_message("") | {"content": []}},
-        {"type": "text_start", "content_index": 0, **derived},
-    ]
-    for delta in deltas:
-        snapshot = {"partial": whole_message(delta)} if is_whole else derived
-        events.append({"type": "text_delta", "content_index": 0, "delta": delta, **snapshot})
-    events.append({"type": "done", "reason": "stop", "message": whole_message(deltas[-1])})
-    for index, event in enumerate(events):
-        yield encode_row(
-            {"type": "event", "call_index": call_index, "event_index": index, "event": event}
-        )
-    end = {"type": "call_end", "call_index": call_index, "event_count": len(events)}
-    yield encode_row({**end, "outcome": "complete"})
-
-
-def write_recording(
-    path: Path, *, row_count: int, delta: str, per_call: int, is_whole: bool = False
-) -> int:
-    """Write about `row_count` rows, and say how many."""
-    written = 1
-    with path.open("wb") as file:
-        file.write(encode_header("bench"))
-        for call_index in range(max(row_count // (per_call + 5), 1)):
-            lines = list(call_lines(call_index, [delta] * per_call, is_whole=is_whole))
-            file.writelines(lines)
-            written += len(lines)
-    path.chmod(0o600)
-    return written
-
-
-def seconds_for(work: Callable[[], object]) -> float:
-    """Measure the processor's time: what else the machine does then matters little."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
-def rounds_of(works: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
-    """Measure all of them in turn, round by round, after one round that does not count."""
-    taken: dict[str, list[float]] = {name: [] for name in works}
-    for round_number in range(ROUNDS + 1):
-        for name, work in works.items():
-            seconds = seconds_for(work)
-            if round_number:
-                taken[name].append(seconds)
-    return taken
-
-
-def ratio(ours: list[float], floor: list[float]) -> str:
-    """Divide round by round: median, and from least to most."""
-    values = sorted(a / b for a, b in zip(ours, floor, strict=True))
-    return f"{statistics.median(values):7.2f}x ({values[0]:.2f} to {values[-1]:.2f})"
-
-
-def exponent(sizes: list[int], seconds: list[float]) -> float:
-    return math.log(seconds[-1] / seconds[0]) / math.log(sizes[-1] / sizes[0])
-
-
 def read_bytes(path: Path) -> None:
     with path.open("rb", buffering=0) as file:
         while file.read(1 << 18):
@@ -166,151 +79,247 @@ def loop_over(path: Path, work: Callable[[bytes], object] | None = None) -> None
                 work(line)
 
 
-def measure_validation(folder: Path) -> None:
-    print("strict validation, against floors over the same rows")
-    path = folder / "rows.jsonl"
-    for name, row_count, delta, is_whole in [
-        ("stubs of 300 B", 100_000, "word ", False),
-        ("stubs of 2 kB", 20_000, "w" * 1_750, False),
-        ("stubs of 20 kB", 4_000, "w" * 19_750, False),
-        ("whole snapshots of 800 B", 50_000, "word ", True),
-        ("whole snapshots of 20 kB", 4_000, "w" * 9_600, True),
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure_validation(folder: Path, scale: Scale) -> list[Row]:
+    """Every row is judged; the floors are paid for the same rows."""
+    path, rows = folder / "rows.jsonl", list[Row]()
+    for name, full, delta, is_whole in [
+        ("300 B", 100_000, "word ", False),
+        ("2 kB", 20_000, "w" * 1_750, False),
+        ("20 kB", 4_000, "w" * 19_750, False),
+        ("700 B, whole snapshots", 50_000, "word ", True),
+        ("20 kB, whole snapshots", 4_000, "w" * 9_600, True),
     ]:
-        rows = write_recording(
-            path, row_count=row_count, delta=delta, per_call=100, is_whole=is_whole
+        count = write_recording(
+            path, row_count=scale.count(full), delta=delta, per_call=100, is_whole=is_whole
         )
-        taken = rounds_of(
+        taken = in_turns(
             {
                 "ours": lambda: validate_recording(path),
                 "envelope": lambda: loop_over(path, decode_envelope),
                 "json": lambda: loop_over(path, json.loads),
-                "lines": lambda: loop_over(path),
-            }
+            },
+            scale,
         )
-        each = statistics.median(taken["ours"]) / rows * 1e6
-        print(f"  {name}: {rows:,} rows of {path.stat().st_size // rows:,} B, {each:.2f} us each")
-        print(f"    against the typed envelope   {ratio(taken['ours'], taken['envelope'])}")
-        print(f"    json.loads against ours      {ratio(taken['json'], taken['ours'])}")
-        print(f"    against a loop over lines    {ratio(taken['ours'], taken['lines'])}")
+        # The targets are set for what is written here; whole snapshots come from older writers.
+        most, least = (None, None) if is_whole else (4.0, 3.0)
+        sizes = f"{count:,} rows of {path.stat().st_size // count:,} B"
+        over_envelope = ratios(taken["ours"], taken["envelope"])
+        over_json = ratios(taken["json"], taken["ours"])
+        work = f"validate rows of {name}"
+        rows += [
+            Row(
+                area="reading",
+                work=f"{work} / decode the typed envelope",
+                values=over_envelope,
+                at_most=most,
+                sizes=sizes,
+            ),
+            Row(
+                area="reading",
+                work=f"json.loads / {work}",
+                values=over_json,
+                at_least=least,
+                sizes=sizes,
+            ),
+        ]
+    return rows
 
 
-def measure_growth(folder: Path) -> None:
-    path = folder / "growth.jsonl"
-    sizes, validating, inspecting = [10_000, 30_000, 100_000], list[float](), list[float]()
-    for row_count in sizes:
-        write_recording(path, row_count=row_count, delta="word ", per_call=20)
-        taken = rounds_of(
-            {"v": lambda: validate_recording(path), "i": lambda: inspect_recording(path)}
+def measure_growth(folder: Path, scale: Scale) -> list[Row]:
+    """Time per row at three sizes, and the least that must be paid for it."""
+    sizes = scale.counts(10_000, 30_000, 100_000, least=50)
+    paths_ = [folder / f"growth-{size}.jsonl" for size in sizes]
+    for path, size in zip(paths_, sizes, strict=True):
+        write_recording(path, row_count=size, delta="word ", per_call=20)
+    rows: list[Row] = []
+    for name, work in (("validate", validate_recording), ("inspect", inspect_recording)):
+        taken = in_turns(
+            {path.name: lambda path=path, work=work: work(path) for path in paths_}, scale
         )
-        validating.append(statistics.median(taken["v"]))
-        inspecting.append(statistics.median(taken["i"]))
-    print(f"growth over {sizes[0]:,} to {sizes[-1]:,} rows, as an exponent (1 is linear)")
-    print(f"  validation {exponent(sizes, validating):.2f}, ", end="")
-    print(f"inspection {exponent(sizes, inspecting):.2f}")
+        seconds = list(taken.values())
+        rows.append(
+            Row(
+                area="reading",
+                work=f"{name} {sizes[-1]:,} rows / {sizes[0]:,} rows",
+                values=ratios(seconds[-1], seconds[0]),
+                at_most=12,
+                growth=growth_of(sizes, seconds),
+                sizes="calls of 20 deltas",
+            )
+        )
+    return rows
 
 
-def measure_lists(folder: Path) -> None:
-    """Many recordings of every size: read anew, and answered from the index."""
-    os.environ["OPENPROGRAM_STATE_DIR"] = str(folder / "state")
-    root = paths.recordings_dir()
-    root.mkdir(parents=True, mode=0o700)
-    sizes = random.Random(7)
-    files: list[Path] = []
-    for number in range(200):
-        size = int(1_000 * 10 ** sizes.uniform(0, 4))
+def measure_list(folder: Path, scale: Scale) -> list[Row]:
+    """Recordings of every size: read for the first time, and answered from the index."""
+    root = _managed_root(folder / "many")
+    sizes, files = random.Random(SEED), list[Path]()
+    for number in range(scale.count(120, least=3)):
+        size = int(1_000 * 10 ** sizes.uniform(0, 4) * scale.part)
         files.append(root / f"r{number}.jsonl")
         write_recording(files[-1], row_count=max(size // 300, 6), delta="word ", per_call=60)
     total = sum(file.stat().st_size for file in files)
-    taken = rounds_of(
+    taken = in_turns(
         {
             "ours": lambda: [inspect_recording(file) for file in files],
             "lines": lambda: [loop_over(file) for file in files],
+            "envelope": lambda: [loop_over(file, decode_envelope) for file in files],
             "bytes": lambda: [read_bytes(file) for file in files],
-        }
+        },
+        scale,
     )
-    print(f"inspection of {len(files)} recordings, {total / 1e6:.0f} MB in all")
-    print(f"  against a loop over lines    {ratio(taken['ours'], taken['lines'])}")
-    print(f"  against reading the bytes    {ratio(taken['ours'], taken['bytes'])}")
-    management.list_recordings()
-    each = [seconds_for(management.list_recordings) / len(files) * 1e6 for _ in range(ROUNDS)]
-    print(f"  unchanged, from the index    {statistics.median(each):7.2f} us each")
+    named = f"{len(files)} recordings of 1 kB to 10 MB, {total / 1e6:.0f} MB in all"
+    return [
+        Row(
+            area="listing",
+            work="first inspection / read the bytes",
+            values=ratios(taken["ours"], taken["bytes"]),
+            at_most=4,
+            sizes=named,
+        ),
+        Row(
+            area="listing",
+            work="floor: loop over the lines / read the bytes",
+            values=ratios(taken["lines"], taken["bytes"]),
+            sizes=named,
+        ),
+        Row(
+            area="listing",
+            work="floor: decode the typed envelope / read the bytes",
+            values=ratios(taken["envelope"], taken["bytes"]),
+            sizes=named,
+        ),
+        *_measure_unchanged(folder, scale),
+    ]
 
 
-def measure_many_calls(folder: Path) -> None:
+def _measure_unchanged(folder: Path, scale: Scale) -> list[Row]:
+    """List recordings that were inspected before; the floor looks at each and reads nothing."""
+    root = _managed_root(folder / "unchanged")
+    count = scale.count(1_000, least=5)
+    for number in range(count):
+        write_recording(root / f"r{number}.jsonl", row_count=20, delta="word ", per_call=15)
+        # The index keeps no file that was written this instant.
+        os.utime(root / f"r{number}.jsonl", (1_786_000_000, 1_786_000_000))
+    taken = in_turns(
+        {
+            "ours": management.list_recordings,
+            "stat": lambda: [os.lstat(entry.path) for entry in os.scandir(root)],
+        },
+        scale,
+    )
+    sizes = f"{count:,} recordings"
+    return [
+        Row(
+            area="listing",
+            work="an unchanged recording, from the index",
+            values=scaled(taken["ours"], 1e6 / count),
+            unit="us",
+            at_most=20,
+            sizes=sizes,
+        ),
+        Row(
+            area="listing",
+            work="floor: lstat of each",
+            values=scaled(taken["stat"], 1e6 / count),
+            unit="us",
+            sizes=sizes,
+        ),
+    ]
+
+
+def _managed_root(state: Path) -> Path:
+    os.environ["OPENPROGRAM_STATE_DIR"] = str(state)
+    root = paths.recordings_dir()
+    root.mkdir(parents=True, mode=0o700)
+    return root
+
+
+def measure_many_calls(folder: Path, scale: Scale) -> list[Row]:
+    """One recording of many calls: what is kept of it is small."""
     path = folder / "calls.jsonl"
-    rows = write_recording(path, row_count=10_000 * 27, delta="word ", per_call=22)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rows = write_recording(path, row_count=scale.count(270_000), delta="word ", per_call=22)
+    before = peak_mb()
     found = inspect_recording(path)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    taken = rounds_of(
+    grown = peak_mb() - before
+    taken = in_turns(
         {
             "ours": lambda: inspect_recording(path),
             "envelope": lambda: loop_over(path, decode_envelope),
-        }
+        },
+        scale,
     )
-    size = path.stat().st_size / 1e6
-    print(f"inspection of {len(found.calls):,} calls, {rows:,} rows, {size:.0f} MB")
-    print(f"  against the typed envelope   {ratio(taken['ours'], taken['envelope'])}")
-    print(f"  memory it added at the most  {grown:7.1f} MB")
+    sizes = f"{len(found.calls):,} calls, {rows:,} rows, {path.stat().st_size / 1e6:.0f} MB"
+    return [
+        Row(
+            area="reading",
+            work="inspect many short calls / decode the typed envelope",
+            values=ratios(taken["ours"], taken["envelope"]),
+            sizes=sizes,
+        ),
+        Row(
+            area="reading",
+            work="inspect many short calls: memory added",
+            values=(grown,),
+            unit="MB",
+            sizes=sizes,
+        ),
+    ]
 
 
-def measure_row_index(folder: Path) -> None:
+def measure_row_index(folder: Path, scale: Scale) -> list[Row]:
+    """What the terminal UI does with a recording too long to wait for."""
     path = folder / "million.jsonl"
-    rows = write_recording(path, row_count=1_000_000, delta="word ", per_call=500)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    firsts: list[float] = []
+    rows = write_recording(path, row_count=scale.count(1_000_000), delta="word ", per_call=500)
+
+    def first_rows() -> None:
+        with RowIndex(path) as index:
+            next(index.scan())
 
     def scan() -> None:
-        started = time.perf_counter()
         with RowIndex(path) as index:
-            for count in index.scan():
-                if len(firsts) == 0 or count < 1_000:
-                    firsts.append(time.perf_counter() - started)
-            assert index.row_count == rows
+            for _ in index.scan():
+                pass
 
+    before = peak_mb()
     scan()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    taken = rounds_of({"ours": scan, "lines": lambda: loop_over(path)})
-    print(f"row index of {rows:,} rows, {path.stat().st_size / 1e6:.0f} MB")
-    print(f"  against a loop over lines    {ratio(taken['ours'], taken['lines'])}")
-    print(f"  first rows after             {statistics.median(firsts) * 1e3:7.2f} ms")
-    print(f"  memory it added at the most  {grown:7.1f} MB")
+    grown = peak_mb() - before
+    taken = in_turns({"ours": scan, "lines": lambda: loop_over(path)}, scale)
+    firsts = in_turns({"first": first_rows}, scale, timed_by=clock_seconds_for)
+    sizes = f"{rows:,} rows, {path.stat().st_size / 1e6:.0f} MB"
+    area = "row index"
+    return [
+        Row(
+            area=area,
+            work="find every row / loop over the lines",
+            values=ratios(taken["ours"], taken["lines"]),
+            sizes=sizes,
+        ),
+        Row(
+            area=area,
+            work="the first rows",
+            values=scaled(firsts["first"], 1e3),
+            unit="ms",
+            sizes=sizes,
+        ),
+        Row(area=area, work="memory added", values=(grown,), unit="MB", sizes=sizes),
+    ]
 
 
-def measure_comparison() -> None:
-    print("first difference of two equal values but for the last byte, against ==")
-    for name, value in [
-        ("text in messages", [{"role": "user", "content": "w" * 1_000} for _ in range(1_000)]),
-        ("one long text", {"text": "w" * 1_000_000}),
-        ("small fields", [{"a": n, "b": str(n), "c": [n, None, True]} for n in range(20_000)]),
-    ]:
-        text = json.dumps(value)
-        one: Any = json.loads(text)
-        other: Any = json.loads(text)
-        last = other if isinstance(value, dict) else other[-1]
-        key = list(last)[-1]
-        last[key] = last[key][:-1] + ("x" if isinstance(last[key], str) else ["x"])
-
-        def differ(one: Any = one, other: Any = other) -> object:
-            return find_first_difference(one, other)
-
-        def equal(one: Any = one, other: Any = other) -> object:
-            return one == other
-
-        taken = rounds_of({"ours": differ, "equal": equal})
-        print(f"  {name:<18} {len(text):>9,} B   {ratio(taken['ours'], taken['equal'])}")
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        measure_validation(folder)
-        measure_many_calls(folder)
-        measure_growth(folder)
-        measure_lists(folder)
-        measure_row_index(folder)
-        measure_comparison()
+def measure(folder: Path, scale: Scale) -> list[Row]:
+    """Measure all of it."""
+    return [
+        *measure_validation(folder, scale),
+        *measure_growth(folder, scale),
+        *measure_many_calls(folder, scale),
+        *measure_list(folder, scale),
+        *measure_row_index(folder, scale),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(measure, __doc__)

@@ -1,55 +1,53 @@
 """What recording adds to a call: time per event, size per event, and how both grow.
 
-Floors stand next to it: the same stream without a recorder, and bare appends to a file. Run it as
+The floors: the same stream without a recorder, and bare appends to a file. Run it as
 `python benchmarks/bench_recording.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 import os
-import statistics
-import tempfile
-import time
-from pathlib import Path
+from itertools import count
 from typing import TYPE_CHECKING, Any
+
+from measuring import (
+    Row,
+    Taken,
+    clock_seconds_for,
+    exponent,
+    growth_of,
+    in_turns,
+    ratios,
+    run_alone,
+    scaled,
+)
+from sample_recordings import message, request
 
 from openprogram.providers import types as t
 from openprogram.providers.recording import RecordingProvider, RecordingSink
-from openprogram.providers.replay import ReplayProvider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
-ROUNDS = 7
+    from measuring import Scale
+
+AREA = "recording"
 DELTA = "some words of an answer that goes on for a while. "
 
 
-def message(text: str) -> t.AssistantMessage:
-    """The message so far."""
-    return t.AssistantMessage(
-        content=[t.TextContent(text=text)],
-        api="scripted",
-        provider="pretend",
-        model="pretend-1",
-        timestamp=1_786_000_000_000,
-    )
-
-
-def events_of(count: int, *, cap: int | None = None) -> list[Any]:
-    """A stream of `count` deltas; with a cap, blocks begin anew at that many characters."""
-    events: list[Any] = [t.EventStart(partial=message(""))]
-    events[0].partial.content = []
-    events.append(t.EventTextStart(content_index=0, partial=message("")))
+def events_of(delta_count: int, *, cap: int | None = None) -> list[Any]:
+    """A stream of deltas; with a cap, blocks begin anew at that many characters."""
+    begun = t.EventStart(partial=message(""))
+    begun.partial.content = []
+    events: list[Any] = [begun, t.EventTextStart(content_index=0, partial=message(""))]
     text = ""
-    for _ in range(count):
+    for _ in range(delta_count):
         if cap and len(text) >= cap:
             events.append(t.EventTextEnd(content_index=0, content=text, partial=message(text)))
             text = ""
-            events.append(t.EventStart(partial=message("")))
-            events[-1].partial.content = []
-            events.append(t.EventTextStart(content_index=0, partial=message("")))
+            events += [begun, t.EventTextStart(content_index=0, partial=message(""))]
         text += DELTA
         events.append(t.EventTextDelta(content_index=0, delta=DELTA, partial=message(text)))
     events.append(t.EventTextEnd(content_index=0, content=text, partial=message(text)))
@@ -68,146 +66,178 @@ class Scripted:
             yield event
 
 
-def request(text: str = "hi") -> tuple[Any, Any, Any]:
-    model = t.Model(
-        id="pretend-1", name="P", api="scripted", provider="pretend", base_url="https://model.test"
-    )
-    context = t.Context(messages=[t.UserMessage(content=text, timestamp=1)])
-    return model, context, t.SimpleStreamOptions()
-
-
 async def drain(events: Any) -> None:
     async for _ in events:
         pass
 
 
-def seconds_for(work: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+def ask(provider: Any, text: str = "a question") -> None:
+    """Ask once, and take the whole answer."""
+    asyncio.run(drain(provider.stream(*request(text))))
 
 
-def show(name: str, values: list[float], unit: str) -> None:
-    values = sorted(values)
-    print(
-        f"{name:<58} {statistics.median(values):10.2f} {unit}"
-        f"  ({values[0]:.2f} to {values[-1]:.2f})"
-    )
+def take_bare_and_recorded(
+    streams: dict[int, list[Any]], folder: Path, scale: Scale, *, name: str
+) -> tuple[Taken, Taken]:
+    """Time each stream as it is, and recorded into a new file."""
+    numbers = count()
+
+    def record(events: list[Any]) -> None:
+        provider = RecordingProvider(Scripted(events), folder / f"{name}-{next(numbers)}.jsonl")
+        ask(provider)
+
+    works: dict[str, Callable[[], object]] = {}
+    for size, events in streams.items():
+        works[f"bare {size}"] = lambda events=events: ask(Scripted(events))
+        works[f"ours {size}"] = lambda events=events: record(events)
+    taken = in_turns(works, scale)
+    bare = {str(size): taken[f"bare {size}"] for size in streams}
+    return bare, {str(size): taken[f"ours {size}"] for size in streams}
 
 
-def exponent(sizes: list[int], figures: list[float]) -> float:
-    return math.log(figures[-1] / figures[0]) / math.log(sizes[-1] / sizes[0])
+def added_us(ours: list[float], bare: list[float], event_count: int) -> tuple[float, ...]:
+    """Say what a recorder adds per event, round by round."""
+    return tuple((y - x) / event_count * 1e6 for x, y in zip(bare, ours, strict=True))
 
 
-def measure_events(folder: Path) -> None:
-    print("adding a recorder to a stream of small deltas, snapshots of about 1 kB")
-    for count in (500, 1_000, 2_000):
-        events = events_of(count, cap=1_000)
-        bare = Scripted(events)
-        added: list[float] = []
-        for round_number in range(ROUNDS):
-            plain = seconds_for(lambda bare=bare: asyncio.run(drain(bare.stream(*request()))))
-            path = folder / f"events-{count}-{round_number}.jsonl"
-            provider = RecordingProvider(bare, path)
-            recorded = seconds_for(
-                lambda provider=provider: asyncio.run(drain(provider.stream(*request())))
-            )
-            added.append((recorded - plain) / len(events) * 1e6)
-        show(f"  {count:,} deltas: added per event", added, "us")
+def measure_events(folder: Path, scale: Scale) -> list[Row]:
+    """Many small deltas; their snapshots have one size, so that an event is like the next."""
+    streams = {
+        size: events_of(size, cap=1_000) for size in scale.counts(500, 2_000, 8_000, least=10)
+    }
+    bare, ours = take_bare_and_recorded(streams, folder, scale, name="events")
+    sizes = list(streams)
+    added = {
+        size: added_us(ours[str(size)], bare[str(size)], len(events))
+        for size, events in streams.items()
+    }
     fd = os.open(folder / "floor", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    row = b"x" * 300 + b"\n"
-    floor = [
-        seconds_for(lambda: [os.write(fd, row) for _ in range(10_000)]) / 1e4 * 1e6
-        for _ in range(ROUNDS)
-    ]
+    row, appends = b"x" * 300 + b"\n", scale.count(10_000)
+    floor = in_turns({"append": lambda: [os.write(fd, row) for _ in range(appends)]}, scale)
     os.close(fd)
-    show("  floor: one bare append", floor, "us")
+    return [
+        Row(
+            area=AREA,
+            work="added per event, snapshots of 1 kB",
+            values=added[sizes[-1]],
+            unit="us",
+            at_most=40,
+            growth=growth_of(sizes, [ours[str(size)] for size in sizes]),
+            sizes=f"{sizes[0]:,} to {sizes[-1]:,} deltas",
+        ),
+        Row(
+            area=AREA,
+            work="floor: one bare append",
+            values=scaled(floor["append"], 1e6 / appends),
+            unit="us",
+            sizes="300 B",
+        ),
+    ]
 
 
-def measure_long_replies(folder: Path) -> None:
-    print("one reply of many deltas: bytes beyond the text, and time, per event")
-    sizes = [100, 1_000, 4_000]
-    bytes_: list[float] = []
-    seconds: list[float] = []
-    for count in sizes:
-        events = events_of(count)
-        path = folder / f"long-{count}.jsonl"
-        taken = seconds_for(
-            lambda events=events, path=path: asyncio.run(
-                drain(RecordingProvider(Scripted(events), path).stream(*request()))
-            )
+def measure_event_size(folder: Path, scale: Scale) -> list[Row]:
+    """One number of deltas, each snapshot larger than the other stream's."""
+    deltas = scale.count(1_000, least=20)
+    caps = (1_000, 4_000, 16_000)
+    streams = {cap: events_of(deltas, cap=cap) for cap in caps}
+    bare, ours = take_bare_and_recorded(streams, folder, scale, name="caps")
+    return [
+        Row(
+            area=AREA,
+            work="a stream with snapshots of 16 kB / of 1 kB",
+            values=ratios(ours["16000"], ours["1000"]),
+            at_most=16,
+            growth=growth_of(caps, [ours[str(cap)] for cap in caps]),
+            sizes=f"{deltas:,} deltas",
+        ),
+        Row(
+            area=AREA,
+            work="recorded stream, snapshots of 1 kB / bare stream",
+            values=ratios(ours["1000"], bare["1000"]),
+            sizes=f"{deltas:,} deltas",
+        ),
+    ]
+
+
+def measure_long_replies(folder: Path, scale: Scale) -> list[Row]:
+    """One reply, longer and longer: file and time have to grow as it does."""
+    deltas = scale.counts(100, 1_000, 4_000, least=10)
+    streams = {size: events_of(size) for size in deltas}
+    _, ours = take_bare_and_recorded(streams, folder, scale, name="long")
+    file_sizes: list[float] = []
+    for size, events in streams.items():
+        path = folder / f"size-{size}.jsonl"
+        ask(RecordingProvider(Scripted(events), path))
+        file_sizes.append(float(path.stat().st_size))
+    # The text stands in the deltas, in `text_end` and in `done`.
+    text_bytes = 3 * deltas[-1] * len(DELTA)
+    sizes = f"{deltas[0]:,} to {deltas[-1]:,} deltas"
+    each = {size: [seconds / len(streams[size]) for seconds in ours[str(size)]] for size in deltas}
+    return [
+        Row(
+            area=AREA,
+            work="file size of one long reply, beyond its text, per event",
+            values=((file_sizes[-1] - text_bytes) / len(streams[deltas[-1]]),),
+            unit="B",
+            at_most=350,
+            growth=exponent(deltas, file_sizes),
+            sizes=sizes,
+        ),
+        Row(
+            area=AREA,
+            work=f"time per event, reply of {deltas[-1]:,} deltas / of {deltas[1]:,}",
+            values=ratios(each[deltas[-1]], each[deltas[1]]),
+            at_most=1.3,
+            growth=growth_of(deltas[1:], [ours[str(size)] for size in deltas[1:]]),
+            sizes=sizes,
+        ),
+    ]
+
+
+def measure_begin(folder: Path, scale: Scale) -> list[Row]:
+    """Begin a call in a file that has few of them, and in one that has many."""
+    wire: dict[str, Any] = {"model": {}, "context": {"messages": []}, "options": None}
+    few_and_many = [10, scale.count(10_000, least=20)]
+    sinks: list[RecordingSink] = []
+    for size in few_and_many:
+        sink = RecordingSink(folder / f"begin-{size}.jsonl")
+        for index in range(size):
+            row = f'{{"type":"call_end","call_index":{index},"event_count":0}}\n'
+            sink.begin_call(wire)
+            sink.append_rows([row.encode()])
+        sinks.append(sink)
+    calls = scale.count(300, least=5)
+    few, many = sinks
+
+    def begin(sink: RecordingSink) -> None:
+        for _ in range(calls):
+            sink.begin_call(wire)
+
+    taken = in_turns(
+        {"few": lambda: begin(few), "many": lambda: begin(many)}, scale, timed_by=clock_seconds_for
+    )
+    for sink in sinks:
+        sink.close()
+    return [
+        Row(
+            area=AREA,
+            work=f"begin a call after {few_and_many[1]:,} calls / after 10",
+            values=ratios(taken["many"], taken["few"]),
+            at_most=1.3,
+            sizes=f"{calls} calls a round",
         )
-        text_bytes = count * len(DELTA)
-        size = path.stat().st_size
-        bytes_.append(float(size))
-        seconds.append(taken)
-        print(
-            f"  {count:>5,} deltas: {size / 1e3:9.1f} kB; {(size - 3 * text_bytes) / count:6.1f} B"
-            f" an event beyond the text (deltas, text_end, done); {taken / count * 1e6:7.1f} us"
-        )
-    print(f"  growth: bytes n^{exponent(sizes, bytes_):.2f}, time n^{exponent(sizes, seconds):.2f}")
+    ]
 
 
-def measure_begin(folder: Path) -> None:
-    print("beginning a call in a file that has 10 or 10,000 of them")
-    paths: dict[int, Path] = {}
-    ask: dict[str, Any] = {"model": {}, "context": {"messages": []}, "options": None}
-    for count in (10, 10_000):
-        paths[count] = folder / f"begin-{count}.jsonl"
-        with RecordingSink(paths[count]) as sink:
-            for index in range(count):
-                row = f'{{"type":"call_end","call_index":{index},"event_count":0}}\n'
-                sink.begin_call(ask)
-                sink.append_rows([row.encode()])
-    ratios: list[float] = []
-    with RecordingSink(paths[10]) as small, RecordingSink(paths[10_000]) as large:
-        for _ in range(ROUNDS):
-            few = seconds_for(lambda: [small.begin_call(ask) for _ in range(300)])
-            many = seconds_for(lambda: [large.begin_call(ask) for _ in range(300)])
-            ratios.append(many / few)
-    show("  10,000 against 10", ratios, "x")
-
-
-def measure_replay(folder: Path) -> None:
-    print("replaying a file of 10,000 calls, and of fewer")
-    for count in (100, 1_000, 10_000):
-        path = folder / f"replay-{count}.jsonl"
-        with RecordingSink(path) as sink:
-            provider = RecordingProvider(Scripted(events_of(6)), sink)
-
-            async def record(provider: Any = provider, count: int = count) -> None:
-                for index in range(count):
-                    await drain(provider.stream(*request(str(index))))
-
-            asyncio.run(record())
-        started = [seconds_for(lambda path=path: ReplayProvider(path).close()) for _ in range(3)]
-        replay = ReplayProvider(path)
-        calls = [
-            seconds_for(
-                lambda index=index, replay=replay: asyncio.run(
-                    drain(replay.stream(*request(str(index))))
-                )
-            )
-            for index in range(100)
-        ]
-        replay.close()
-        size = path.stat().st_size
-        print(
-            f"  {count:>6,} calls, {size / 1e6:6.1f} MB: start {statistics.median(started):6.3f} s"
-            f" ({size / 1e6 / statistics.median(started):5.1f} MB/s),"
-            f" next call {statistics.median(calls) * 1e6:6.0f} us"
-        )
-
-
-def main() -> None:
-    """Run all of it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        measure_events(folder)
-        measure_long_replies(folder)
-        measure_begin(folder)
-        measure_replay(folder)
+def measure(folder: Path, scale: Scale) -> list[Row]:
+    """Measure all of it."""
+    return [
+        *measure_events(folder, scale),
+        *measure_event_size(folder, scale),
+        *measure_long_replies(folder, scale),
+        *measure_begin(folder, scale),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(measure, __doc__)

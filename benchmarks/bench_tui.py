@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_reader import write_recording
+from sample_recordings import write_recording
 
 if TYPE_CHECKING:
     from types import TracebackType
