@@ -8,7 +8,7 @@ OpenProgramError                          base; its text never holds a secret or
   MismatchReportError                     .path .reason
   RecordingError                          .path
     RecordingFileError                    .code .reason .remedy .line_number .call_index
-    RecordingNotFoundError                no such recording
+    RecordingNotFoundError                .reason; no such recording
     RecordingExistsError                  the name is taken
     RecordingActiveError                  the settings use it
     RecordingWriteError                   .reason; a row could not be written whole
@@ -226,10 +226,13 @@ class RecordingFileError(RecordingError):
 class RecordingNotFoundError(RecordingError):
     """No such recording; `openprogram recordings list` shows those that are there."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{quoted(str(path))}: no such recording; see 'openprogram recordings list'", path=path
-        )
+    def __init__(self, path: Path, *, near: Iterable[str] = ()) -> None:
+        names = " or ".join(quoted(name) for name in near)
+        guess = f"did you mean {names}? " if names else ""
+        reason = f"no such recording; {guess}see 'openprogram recordings list'"
+        super().__init__(f"{quoted(str(path))}: {reason}", path=path)
+        self.reason = reason
+        """Rule and remedy without the place, in words."""
 
 
 class RecordingExistsError(RecordingError):

@@ -93,7 +93,8 @@ async def run_agent(
             tools=context.tools,
         )
     turns = "1 turn" if turn_limit == 1 else f"{turn_limit:,} turns"
-    raise AgentError(f"no answer after {turns}, the model still wants tools; allow more turns")
+    rule = f"no answer after {turns}, the model still wants tools"
+    raise AgentError(rule, remedy="allow more turns")
 
 
 async def _ask(
@@ -111,7 +112,7 @@ async def _ask(
         raise ProviderError(f"{quoted(model.api)}: the stream ended without 'done' or 'error'")
     answer = final_message(last)
     if isinstance(last, t.EventError) or answer.stop_reason in {"error", "aborted"}:
-        raise AgentError(_describe_failure(model, answer))
+        raise AgentError(_describe_failure(model, answer), remedy=_remedy_for(answer))
     return answer
 
 
@@ -155,10 +156,13 @@ def _describe_failure(model: t.Model, answer: t.AssistantMessage) -> str:
     reason = ascii_if_unprintable(answer.error_reason or answer.stop_reason)
     words = remove_secrets_from_text(answer.error_message or "no reason given")
     text = f"{quoted(model.provider)}: the request failed ({reason}): "
-    text += quoted(words, limit=_ERROR_CHARACTERS)
+    return text + quoted(words, limit=_ERROR_CHARACTERS)
+
+
+def _remedy_for(answer: t.AssistantMessage) -> str:
     if answer.error_retry_after_s is not None:
-        return f"{text}; try again in {answer.error_retry_after_s:,.0f} s"
-    return f"{text}; try again later" if answer.error_retryable else text
+        return f"try again in {answer.error_retry_after_s:,.0f} s"
+    return "try again later" if answer.error_retryable else ""
 
 
 def _now_ms() -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -10,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from openprogram.errors import quoted
+from openprogram.errors import ascii_if_unprintable, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
 
 _SHORT_HELP_CHARACTERS = 60
 _MOST_DIGITS = 15
+_SHOWN_CHARACTERS = 60
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Write one JSON document to standard output instead.")
@@ -97,6 +100,29 @@ def _take_words_as_given(params: list[Any]) -> list[Any]:
 class Command(TyperCommand):
     """A command whose words are taken as given, and whose help calls arguments by their names."""
 
+    stray_remedy: ClassVar[str] = ""
+    """What to do about a word too many; `{}` stands for that word, as a shell wants it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; what is wrong with them is told by this command, with its remedy.
+
+        Args:
+            ctx: The running command's context.
+            args: The words after the command's name.
+
+        Returns:
+            The words that are left.
+        """
+        ctx.allow_extra_args = True
+        with _told_by(ctx):
+            left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            word = shlex.quote(ascii_if_unprintable(left[0][:_SHOWN_CHARACTERS]))
+            remedy = f"; {self.stray_remedy.format(word)}" if self.stray_remedy else ""
+            rule = f"Unexpected argument {quoted(left[0], limit=_SHOWN_CHARACTERS)}"
+            ctx.fail(f"{rule}{remedy}")
+        return left
+
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments.
 
@@ -152,6 +178,17 @@ def _arguments_of(command: Command, ctx: Any) -> list[Any]:
     return [param for param in command.get_params(ctx) if param.param_type_name == "argument"]
 
 
+@contextlib.contextmanager
+def _told_by(ctx: Any) -> Generator[None]:
+    """Let an error point to the help of this command; the parser knows none."""
+    try:
+        yield
+    except typer.TyperException as error:
+        if getattr(error, "ctx", ctx) is None:
+            error.ctx = ctx  # pyright: ignore[reportAttributeAccessIssue]  # only usage errors have it
+        raise
+
+
 class LazyGroup(TyperGroup):
     """A group whose sub-commands are named in a table and imported when one of them runs."""
 
@@ -182,7 +219,8 @@ class LazyGroup(TyperGroup):
         """
         if not args and not ctx.resilient_parsing:
             args = ["--help"]
-        return super().parse_args(ctx, args)
+        with _told_by(ctx):
+            return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the sub-commands.

@@ -251,7 +251,10 @@ def _write(text: str, *, end: str = "\n") -> None:
 
 
 class _LineHandler(logging.Handler):
-    """Writes log records as one escaped line each, never with a traceback."""
+    """Writes log records as one escaped line each, never with a traceback.
+
+    Why calls are blocked is not written: the command that would call ends with that error itself.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record.
@@ -259,7 +262,9 @@ class _LineHandler(logging.Handler):
         Args:
             record: What was logged.
         """
-        warn(_bounded(record.getMessage()))
+        values = record.args if isinstance(record.args, tuple) else ()
+        if not any(isinstance(value, errors.ProviderBlockedError) for value in values):
+            warn(_bounded(record.getMessage()))
 
 
 def show_log_warnings() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -11,10 +12,12 @@ import typer
 from openprogram import __version__
 from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import LazyGroup, examples
-from openprogram.errors import ConfigError
+from openprogram.errors import ConfigError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+_FIRST_OPTION = "--profile"
 
 
 class _Root(LazyGroup):
@@ -135,11 +138,26 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _run_command(words: list[str]) -> int:
     command = typer.main.get_command(app)
-    result = command.main(words, prog_name="openprogram", standalone_mode=False)
+    try:
+        result = command.main(words, prog_name="openprogram", standalone_mode=False)
+    except typer.TyperException as error:
+        if getattr(error, "option_name", None) == _FIRST_OPTION and len(words) > 1:
+            raise _diagnostics.UsageError(_say_where_it_goes(words)) from error
+        raise
     if result == _diagnostics.INTERRUPTED:
         # Typer makes Ctrl-C inside a command an exit code, without a word to the person.
         raise KeyboardInterrupt
     return result if isinstance(result, int) else _diagnostics.DONE
+
+
+def _say_where_it_goes(words: list[str]) -> str:
+    """Show the command line with the option in its place, which is before the command's name."""
+    at = next(i for i, word in enumerate(words) if word.partition("=")[0] == _FIRST_OPTION)
+    count = 1 if "=" in words[at] else 2
+    option = words[at : at + count]
+    option += ["NAME"] if len(option) < count else []
+    right = shlex.join(["openprogram", *option, *words[:at], *words[at + count :]])
+    return f"{_FIRST_OPTION} goes before {quoted(words[0])}; write: {right}"
 
 
 def _end_with(error: BaseException, *, as_json: bool) -> int:

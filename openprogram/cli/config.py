@@ -81,9 +81,13 @@ def get(
     return _diagnostics.DONE
 
 
+class _Set(Command):
+    stray_remedy = "write the value as one word, in quotes"
+
+
 @app.command(
     name="set",
-    cls=Command,
+    cls=_Set,
     epilog=examples(
         ("openprogram config set ui.theme light", "a word"),
         ("openprogram config set record_replay.ignore '[\"model.cost\"]'", "a list"),

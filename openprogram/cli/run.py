@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,13 +13,15 @@ import typer
 from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._streaming import AnswerPrinter, ReaderLeftError
+from openprogram.errors import AgentError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from openprogram.providers import types as t
     from openprogram.providers.activation import RuntimeSnapshot
     from openprogram.providers.registry import Runtime
+    from openprogram.providers.replay import ReplayProvider
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -29,7 +30,6 @@ SYSTEM_PROMPT = (
     "answer, and say plainly what you could not find."
 )
 """What the model is told beforehand, unless `--system` says otherwise; it is part of a request."""
-_ACTIVATION_LOGGER = "openprogram.providers.activation"
 
 
 @dataclass
@@ -41,9 +41,12 @@ class _Totals:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    has_failed: bool = False
 
     def add(self, event: t.AssistantMessageEvent) -> None:
-        """Count an answer that ended well."""
+        """Count an answer that ended well, and note one that did not."""
+        if event.type == "error":
+            self.has_failed = True
         if event.type != "done":
             return
         usage = event.message.usage
@@ -70,8 +73,12 @@ class _Task:
     totals: _Totals = field(default_factory=_Totals)
 
 
+class _Run(Command):
+    stray_remedy = "write the prompt as one word, in quotes"
+
+
 @app.command(
-    cls=Command,
+    cls=_Run,
     epilog=examples(
         ("openprogram run 'What does notes.txt say?'", "print the answer as it comes"),
         ("openprogram run 'Summarize' --root ~/notes", "look at files elsewhere"),
@@ -127,8 +134,7 @@ def run(
     from openprogram.providers.initialization import initialize_provider_runtime
     from openprogram.providers.registry import create_runtime
 
-    with _without_log_of_activation():
-        snapshot = initialize_provider_runtime()
+    snapshot = initialize_provider_runtime()
     task = _Task(
         prompt=prompt,
         system_prompt=(SYSTEM_PROMPT if system is None else system) or None,
@@ -140,6 +146,10 @@ def run(
         answer = _show_run(task) if not as_json else asyncio.run(_run(task, task.totals.add))
     except ReaderLeftError:
         return _diagnostics.DONE
+    except AgentError as error:
+        if snapshot.replay_provider is None or not task.totals.has_failed:
+            raise
+        raise _as_replayed(error, snapshot.replay_provider) from error
     if answer.stop_reason == "length":
         _diagnostics.warn("the answer was cut: it reached the model's limit")
     if snapshot.replay_provider is not None:
@@ -149,15 +159,13 @@ def run(
     return _diagnostics.DONE
 
 
-@contextlib.contextmanager
-def _without_log_of_activation() -> Generator[None]:
-    """Leave the reason why calls are blocked to the error that ends this command."""
-    logger = logging.getLogger(_ACTIVATION_LOGGER)
-    was_disabled, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = was_disabled
+def _as_replayed(error: AgentError, provider: ReplayProvider) -> AgentError:
+    """Say that a vendor's error is the recorded one: to try again would give it again."""
+    place = f"{quoted(str(provider.recording_path))}, call {provider.call_count - 1}"
+    return AgentError(
+        f"{place}: replayed, not asked anew: {error.rule}",
+        remedy="it comes again in each replay; to ask the vendor run 'openprogram recordings off'",
+    )
 
 
 def _show_run(task: _Task) -> t.AssistantMessage:

@@ -57,6 +57,10 @@ def tui(
     Where no screen can be drawn, it prints the list instead and exits 2. Inside, ? shows the keys
     and q leaves.
     """
+    if selector is not None:
+        from openprogram.providers import management  # late: help needs none of it
+
+        management.require_present(management.resolve_selector(selector).path)
     from openprogram_recordings_tui.__main__ import main  # late: it loads the UI's toolkit
 
     options = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -38,6 +39,8 @@ class SettingSpec:
     """When a change takes effect."""
     choices: tuple[str, ...] = ()
     """The only values allowed; empty when any will do."""
+    example: JsonValue = None
+    """A value that is allowed, for a list or a map, which people have to write as JSON."""
 
     def problem_of(self, value: object) -> str | None:
         """Say why a value is not allowed.
@@ -53,7 +56,8 @@ class SettingSpec:
             "must be one of off, record, replay, not 'maybe'"
         """
         if not _is_of_type(self.type, value):
-            return f"must be {_TYPE_WORDS[self.type]}"
+            example = "" if self.example is None else f", such as {json.dumps(self.example)}"
+            return f"must be {_TYPE_WORDS[self.type]}{example}"
         if self.choices and value not in self.choices:
             return f"must be one of {', '.join(self.choices)}, not {quoted(value)}"
         return None
@@ -81,9 +85,14 @@ class SettingSpec:
             except (ValueError, RecursionError):
                 value = None
         problem = self.problem_of(value)
-        if problem is not None:
-            raise ConfigError(f"{self.key} {problem}", key=self.key)
-        return cast("JsonValue", value)
+        if problem is None:
+            return cast("JsonValue", value)
+        if self.type != "string":
+            problem = (
+                f"must be {_TYPE_WORDS[self.type]}, written as JSON: openprogram config set "
+                f"{self.key} {shlex.quote(json.dumps(self.example))}"
+            )
+        raise ConfigError(f"{self.key} {problem}", key=self.key)
 
 
 SETTINGS: tuple[SettingSpec, ...] = (
@@ -116,6 +125,7 @@ SETTINGS: tuple[SettingSpec, ...] = (
         default=[],
         description="Field paths of a request that replay does not compare.",
         apply="next_start",
+        example=["model.base_url"],
     ),
     SettingSpec(
         key="default_provider",
@@ -145,6 +155,7 @@ SETTINGS: tuple[SettingSpec, ...] = (
         default={},
         description="Other keys for the terminal UI: from a binding's id to keys, comma-separated.",
         apply="next_start",
+        example={"app.quit": "q,ctrl+q"},
     ),
 )
 """Every setting, in the order people see them."""

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Json: TypeAlias = dict[str, Any]
 
 _METADATA_NAMES = ("recording_id", "created_at", "redaction_version")
+FAILED_STOP_REASONS = frozenset({"error", "aborted"})
+"""The stop reasons of a message that is no answer, though its stream came to its end."""
+
 _TOKEN_CLASSES = ("input", "output", "cache_read", "cache_write")
 
 
@@ -203,7 +206,8 @@ class _Builder:
         call["stop_reason"] = message.stop_reason
         call["usage"] = message.usage
         prices = self._prices[call["call_index"]]
-        call["cost_usd"] = _cost_usd(message.usage, prices)
+        is_failed = message.stop_reason in FAILED_STOP_REASONS
+        call["cost_usd"] = _cost_usd(message.usage, prices, is_failed=is_failed)
 
     def finish(
         self, path: Path, size_bytes: int, error: RecordingFileError | None
@@ -231,9 +235,14 @@ def _header(row: CheckedRow) -> HeaderInspection:
     )
 
 
-def _cost_usd(usage: t.Usage, prices: Json) -> float | None:
-    """Give the cost that was worked out; nought is believed only when every price was known."""
+def _cost_usd(usage: t.Usage, prices: Json, *, is_failed: bool) -> float | None:
+    """Give the cost that was worked out; nought is believed only when every price was known.
+
+    Of a failed call without a count nobody knows what the vendor charges.
+    """
     if usage.cost.total:
         return usage.cost.total
     counted = [name for name in _TOKEN_CLASSES if getattr(usage, name)]
+    if is_failed and not counted:
+        return None
     return None if any(prices.get(name) is None for name in counted) else 0.0

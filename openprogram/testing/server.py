@@ -42,6 +42,9 @@ class LoopbackVendor:
         script: What to answer.
         protocol: The wire protocol; `AnthropicMessages` when None.
         chunking: How bodies are cut, where an answer does not say.
+        port: Where to listen; 0 takes a free one, another each time. A model's base URL is part of
+            a request, so a replay at another port is a mismatch at `model.base_url`: give both runs
+            one port, or put `model.base_url` into `record_replay.ignore`.
 
     Example:
         >>> from openprogram.testing import LoopbackVendor, Text
@@ -56,8 +59,10 @@ class LoopbackVendor:
         *,
         protocol: VendorProtocol | None = None,
         chunking: Chunking = per_event,
+        port: int = 0,
     ) -> None:
         self._script = script
+        self._port = port
         self._protocol = protocol or AnthropicMessages()
         self._chunking = chunking
         self._changed = threading.Condition()
@@ -100,7 +105,7 @@ class LoopbackVendor:
             return self._requests[number]
 
     def __enter__(self) -> Self:
-        listening = socket.create_server(("127.0.0.1", 0))
+        listening = socket.create_server(("127.0.0.1", self._port))
         listening.setblocking(False)
         port = listening.getsockname()[1]
         self._base_url = f"http://127.0.0.1:{port}{self._protocol.base_path}"

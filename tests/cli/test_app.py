@@ -49,6 +49,28 @@ def test_the_table_says_what_the_commands_say_of_themselves(typer_app: typer.Typ
         (["--profil", "x"], "no such option '--profil'; did you mean '--profile'? see "),
         (["config", "get", "--jsn"], "did you mean '--json'? see 'openprogram config get --help'"),
         (["--profile", "../x", "recordings", "status"], "profile '../x'"),
+        (
+            ["recordings", "record", "first"],
+            "unexpected argument 'first'; did you mean '--name first'? ",
+        ),
+        (
+            ["recordings", "record", "a b\x1b"],
+            r"did you mean '--name 'a b\x1b''? see 'openprogram rec",
+        ),
+        (
+            ["recordings", "off", "now"],
+            "unexpected argument 'now'; see 'openprogram recordings off -",
+        ),
+        (["run", "what", "is", "it"], "unexpected argument 'is'; write the prompt as one word"),
+        (["config", "set", "ui.theme", "a", "b"], "argument 'b'; write the value as one word"),
+        (["recordings", "record", "--name"], "; see 'openprogram recordings record --help'"),
+        (["--profile"], "option '--profile' requires an argument; see 'openprogram --help'"),
+        (
+            ["recordings", "--profile", "x", "list"],
+            "write: openprogram --profile x recordings list",
+        ),
+        (["recordings", "list", "--profile=x y"], "openprogram '--profile=x y' recordings list"),
+        (["recordings", "list", "--profile"], "write: openprogram --profile NAME recordings list"),
         (["recordings", "show"], "missing argument 'SELECTOR'; see 'openprogram recordings show"),
         (["recordings", "prune", "--older-than-days", "0"], "'--older-than-days'"),
         (["recordings", "prune", "--older-than-days", "9" * 400], "'--older-than-days'"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,3 +61,15 @@ def test_a_file_that_cannot_be_parsed_is_left_alone(run_cli: RunCli, state_dir: 
     assert ended.exit_code == 1
     assert "line 1, column" in ended.err
     assert path.read_text() == '{"a": 1,}'
+
+
+@pytest.mark.parametrize("value", ["model.base_url", '"model.base_url"', "[1]", "null"])
+def test_a_list_or_a_map_that_is_none_is_answered_by_a_ready_example(
+    run_cli: RunCli, value: str
+) -> None:
+    for key in ("record_replay.ignore", "ui.keymap"):
+        ended = run_cli("config", "set", key, value)
+        assert (ended.exit_code, ended.out) == (2, "")
+        program, *words = shlex.split(ended.err.partition("written as JSON: ")[2])
+        assert (program, words[2]) == ("openprogram", key)
+        assert run_cli(*words).exit_code == 0

@@ -172,6 +172,30 @@ def test_a_replay_that_ends_too_early_is_an_error_after_the_answer(
     assert "field call_index: recorded '4 calls', incoming '2 calls'" in ended.err
 
 
+def test_a_vendors_error_that_is_replayed_says_so(
+    replay: Replay, live: Live, state_dir: Path
+) -> None:
+    rows = _rows(live.recording)
+    message = rows[-2]["event"].pop("message") | {
+        "stop_reason": "error",
+        "error_message": "too busy",
+        "error_reason": "overloaded",
+        "error_retryable": True,
+    }
+    rows[-2]["event"] = {"type": "error", "reason": "error", "error": message}
+    path = state_dir / "recordings" / "first.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = replay()
+    assert ended.exit_code == 1
+    assert ended.out.startswith("Reading.\n")
+    assert ended.err == (
+        f"error: '{path}', call 1: replayed, not asked anew: 'anthropic': the request failed "
+        "(overloaded): 'too busy'; it comes again in each replay; to ask the vendor run "
+        "'openprogram recordings off'\n"
+    )
+    assert "replayed, not asked anew" in json.loads(replay("--json").out)["error"]["reason"]
+
+
 def test_with_json_the_answer_is_one_document(replay: Replay, state_dir: Path) -> None:
     ended = replay("--json")
     assert (ended.exit_code, ended.err) == (0, "")

@@ -8,8 +8,21 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from cli.conftest import RunCli
+
+
+@pytest.fixture(autouse=True)
+def recordings_dir(state_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recording `first`, and a file here that is called like an option."""
+    folder = state_dir / "recordings"
+    folder.mkdir(parents=True)
+    (folder / "first.jsonl").touch()
+    (tmp_path / "--help").mkdir()
+    (tmp_path / "--help" / "x").touch()
+    monkeypatch.chdir(tmp_path)
+    return folder
 
 
 @pytest.fixture
@@ -33,7 +46,7 @@ def passed_on(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
         (["first", "--call", "0"], ["--call=0", "--", "first"]),
         (["--path", "model.id", "first"], ["--path=model.id", "--", "first"]),
         (["--mismatch", "--x", "--read-only"], ["--mismatch=--x", "--read-only"]),
-        (["--", "--help"], ["--", "--help"]),
+        (["--", "--help/x"], ["--", "--help/x"]),
     ],
 )
 def test_words_reach_the_ui_as_what_they_were_meant(

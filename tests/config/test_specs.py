@@ -14,8 +14,10 @@ def test_keys_are_unique_and_described():
 
 
 @pytest.mark.parametrize("spec", SETTINGS, ids=lambda spec: spec.key)
-def test_every_default_is_allowed(spec: SettingSpec):
+def test_every_default_is_allowed_and_what_has_to_be_json_has_an_example(spec: SettingSpec):
     assert spec.problem_of(spec.default) is None
+    assert (spec.example is None) == (spec.type == "string")
+    assert spec.example is None or spec.problem_of(spec.example) is None
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,14 @@ def test_an_answer_is_the_vendors_own_event_stream():
     assert stop["delta"]["stop_reason"] == "tool_use"
 
 
+def test_a_port_can_be_kept_from_one_vendor_to_the_next():
+    with LoopbackVendor([]) as vendor:
+        place = vendor.base_url
+    with LoopbackVendor([[Text("two")]], port=int(place.rpartition(":")[2])) as vendor:
+        assert vendor.base_url == place
+        assert b"two" in b"".join(ask(vendor)[1])
+
+
 @pytest.mark.parametrize(
     "policy", [chunking.whole, chunking.every_byte, chunking.every(5), chunking.inside_characters]
 )

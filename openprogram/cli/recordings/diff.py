@@ -17,7 +17,6 @@ from openprogram.cli._tables import count_of
 from openprogram.errors import (
     InvalidSelectorError,
     OpenProgramError,
-    RecordingNotFoundError,
     quoted,
 )
 from openprogram.providers import file_safety, management
@@ -110,10 +109,8 @@ def _end_with(error: Exception, exit_code: int, *, as_json: bool) -> int:
 
 
 def _warn_of_permissions(path: Path) -> None:
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError as error:
-        raise RecordingNotFoundError(path) from error
+    management.require_present(path)
+    found = os.lstat(path)
     problem = file_safety.permission_problem(found, path)
     if problem is not None and stat.S_ISREG(found.st_mode):
         _diagnostics.warn(f"{quoted(str(path))}: {problem}")

@@ -62,8 +62,12 @@ def _blocked(mode: str) -> str:
     return "blocked" if mode == "blocked" else f"blocked; the settings say {mode}"
 
 
+class _Record(Command):
+    stray_remedy = "did you mean '--name {}'?"
+
+
 @app.command(
-    cls=Command,
+    cls=_Record,
     epilog=examples(
         ("openprogram recordings record", "under the time as its name"),
         ("openprogram recordings record --name first", "under a name of yours"),

@@ -23,7 +23,7 @@ from openprogram.cli._tables import (
     layout_fields,
     layout_table,
 )
-from openprogram.errors import RecordingNotFoundError, ascii_if_unprintable
+from openprogram.errors import ascii_if_unprintable
 from openprogram.providers import file_safety, management
 
 if TYPE_CHECKING:
@@ -97,8 +97,16 @@ def _state_of(summary: RecordingSummary) -> str:
     elif not summary.call_count:
         state = "empty"
     else:
-        state = "complete" if summary.complete else "incomplete"
+        state = _state_of_calls(summary)
     return f"active, {state}" if summary.active else state
+
+
+def _state_of_calls(summary: RecordingSummary) -> str:
+    """Say whether calls have their end, and how many of them failed with it."""
+    failed = f"{summary.failed_count:,} of {count_of(summary.call_count, 'call')} failed"
+    states = [] if summary.complete else ["incomplete"]
+    states += [failed] if summary.failed_count else []
+    return ", ".join(states) or "complete"
 
 
 def _reason_of(error: RecordingFileError) -> str:
@@ -142,8 +150,7 @@ def show(
             "show: --content and --json exclude each other; --content alone prints JSON Lines"
         )
     path = management.resolve_selector(selector).path
-    if not os.path.lexists(path):
-        raise RecordingNotFoundError(path)
+    management.require_present(path)
     summary = management.summarize_recording(path)
     if summary.warning is not None:
         _diagnostics.warn(summary.warning)
@@ -226,8 +233,12 @@ def _write_calls(summary: RecordingSummary, *, with_model: bool) -> None:
 
 
 def _ending_of(call: CallInspection) -> str:
+    """Say how a call ended; a stream that came to its end with an error failed all the same."""
     stop = f" ({call.stop_reason})" if call.stop_reason else ""
-    return f"{call.outcome or 'not ended'}{stop}"
+    outcome = call.outcome or "not ended"
+    if outcome == "complete" and management.is_failed(call):
+        outcome = "failed"
+    return f"{outcome}{stop}"
 
 
 def _write_content(summary: RecordingSummary) -> None:
@@ -297,5 +308,8 @@ def verify(
         _write_table(columns, rows)
     if not bad:
         return _diagnostics.DONE
-    _diagnostics.say_error(f"{count_of(len(bad), 'recording')} of {len(summaries):,} not valid")
+    _diagnostics.say_error(
+        f"{count_of(len(bad), 'recording')} of {len(summaries):,} not valid; "
+        "'openprogram recordings show SELECTOR' says what to do about one"
+    )
     return _diagnostics.FAILED

@@ -11,7 +11,6 @@ from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._completion import complete_recording_id
 from openprogram.cli._tables import count_of, format_bytes
-from openprogram.errors import RecordingNotFoundError
 from openprogram.providers import file_safety, management
 
 if TYPE_CHECKING:
@@ -46,14 +45,14 @@ def delete(
     Refuses the recording that the settings use, and one that is being written to. In a terminal
     the whole ID must be typed again; elsewhere --yes is needed.
     """
-    path = file_safety.managed_path(recording_id)
+    path = management.resolve_id(recording_id)
     name = path.name.removesuffix(file_safety.SUFFIX)
     if not yes:
         _require_terminal("delete")
         try:
             size = format_bytes(path.lstat().st_size)
         except FileNotFoundError as error:
-            raise RecordingNotFoundError(path) from error
+            raise management.not_found(path) from error
         _require_answer(f"This deletes {name} ({size}) for good. Type its ID to go on: ", name)
     deleted = management.delete_recording(recording_id)
     if as_json:

@@ -4,12 +4,13 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 from openprogram.cli import _output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from cli.conftest import RunCli
     from cli.recordings.conftest import WriteRecording
 
@@ -101,6 +102,7 @@ def test_show_of_an_unsound_file_shows_the_sound_part_and_exits_1(
     assert ended.exit_code == 1
     assert "sample-1" in ended.out
     assert ended.err.startswith("error: ")
+    assert "use an undamaged copy" in ended.err
     ended = run_cli("recordings", "show", "bad", "--json")
     assert ended.exit_code == 1
     assert json.loads(ended.out)["error"]["code"] == "invalid_json"
@@ -166,7 +168,10 @@ def test_verify_names_each_and_exits_1_for_a_bad_one(
     write_recording("bad", tail="{nonsense}\n")
     ended = run_cli("recordings", "verify")
     assert ended.exit_code == 1
-    assert ended.err == "error: 1 recording of 2 not valid\n"
+    assert ended.err == (
+        "error: 1 recording of 2 not valid; 'openprogram recordings show SELECTOR' says what to do "
+        "about one\n"
+    )
     assert run_cli("recordings", "verify", "good").exit_code == 0
     document = json.loads(run_cli("recordings", "verify", "--json").out)
     assert {row["recording_id"]: row["valid"] for row in document["recordings"]} == {
@@ -184,3 +189,75 @@ def test_a_fifo_among_the_recordings_hangs_nothing(
     assert ended.exit_code == 0
     assert "(not_a_regular_file)" in ended.out
     assert run_cli("recordings", "show", "pipe", "--content").exit_code == 1
+
+
+def _fail_call(path: Path, call_index: int) -> None:
+    """Let a call end with the vendor's error, as its last event, and without a count of tokens."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        if row["type"] == "event" and row["call_index"] == call_index:
+            message = row["event"].pop("message") | {"stop_reason": "error", "content": []}
+            del message["usage"]
+            row["event"] = {"type": "error", "reason": "error", "error": message}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_a_call_that_ended_with_the_vendors_error_has_failed(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    path = write_recording("first", "a", "b", "c")
+    _fail_call(path, 1)
+    run_cli("recordings", "replay", "first")
+    shown = run_cli("recordings", "show", "first").out.splitlines()
+    assert next(line for line in shown if line.startswith("State")) == (
+        "State      active, 1 of 3 calls failed"
+    )
+    assert shown[-2].split() == ["1", "1", "0", "0", "-", "failed", "(error)"]
+    assert shown[-1].endswith("complete (stop)")
+    assert run_cli("recordings", "list").out.endswith("  active, 1 of 3 calls failed\n")
+    (row,) = json.loads(run_cli("recordings", "list", "--json").out)["recordings"]
+    assert (row["failed_count"], row["complete"], row["valid"]) == (1, True, True)
+    call = json.loads(run_cli("recordings", "show", "first", "--json").out)["calls"][1]
+    assert (call["outcome"], call["stop_reason"], call["cost_usd"]) == ("complete", "error", None)
+
+
+def test_a_call_that_an_exception_ended_is_counted_too(
+    run_cli: RunCli, write_recording: WriteRecording
+) -> None:
+    path = write_recording("first", "a", "b")
+    path.write_text(path.read_text().replace('"outcome": "complete"', '"outcome": "error"', 1))
+    assert run_cli("recordings", "list").out.endswith("  incomplete, 1 of 2 calls failed\n")
+    assert "error (stop)" in run_cli("recordings", "show", "first").out
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code"),
+    [
+        (("show", "frist"), 1),
+        (("replay", "frist.jsonl"), 1),
+        (("verify", "frist"), 1),
+        (("diff", "first", "./frist"), 3),
+        (("delete", "frist", "--yes"), 1),
+        (("tui", "frist"), 1),
+    ],
+)
+def test_a_selector_that_names_nothing_is_answered_by_a_near_one(
+    run_cli: RunCli, write_recording: WriteRecording, words: tuple[str, ...], exit_code: int
+) -> None:
+    for name in ("first", "other", "a b"):
+        write_recording(name)
+    ended = run_cli("recordings", *words)
+    assert ended.exit_code == exit_code
+    assert (
+        "no such recording; did you mean 'first'? see 'openprogram recordings list'"
+    ) in ended.out + ended.err
+
+
+def test_nothing_near_is_no_guess_and_a_missing_state_is_made_by_nobody(
+    run_cli: RunCli, state_dir: Path
+) -> None:
+    for command in ("show", "replay", "verify", "tui"):
+        ended = run_cli("recordings", command, "nothing")
+        assert ended.exit_code == 1
+        assert "no such recording; see 'openprogram recordings list'" in ended.out + ended.err
+    assert not state_dir.exists()

@@ -66,7 +66,15 @@ def test_delete_refuses_the_active_recording_and_paths(
     ended = run_cli("recordings", "delete", "first", "--yes")
     assert ended.exit_code == 1
     assert "recordings off" in ended.err
-    assert run_cli("recordings", "delete", str(path), "--yes").exit_code == 1
+    for place, remedy in (
+        (str(path), "run 'openprogram recordings delete first'"),
+        ("./x", "remove a file elsewhere yourself"),
+    ):
+        ended = run_cli("recordings", "delete", place, "--yes")
+        assert ended.exit_code == 1
+        assert ended.err == (
+            f"error: recording '{place}': delete takes an ID, not a path; {remedy}\n"
+        )
     assert path.exists()
 
 

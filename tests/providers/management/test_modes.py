@@ -18,6 +18,7 @@ from openprogram.errors import (
     InvalidSelectorError,
     RecordingExistsError,
     RecordingFileError,
+    RecordingNotFoundError,
     RecordingWriteError,
 )
 from openprogram.providers import inspection, management
@@ -164,7 +165,7 @@ class TestPreparingToReplay:
         assert not (state_dir / "config.json").exists()
 
     def test_a_missing_file_changes_and_makes_nothing(self, state_dir: Path):
-        with pytest.raises(RecordingFileError):
+        with pytest.raises(RecordingNotFoundError, match="see 'openprogram recordings list'"):
             management.prepare_replay("x")
         assert not state_dir.exists()
 
