@@ -56,6 +56,20 @@ def test_no_later_event_changes_an_earlier_one():
     assert live == frozen
 
 
+def test_what_came_of_a_block_and_what_signs_a_text_can_be_asked_for():
+    assembler = MessageAssembler(MODEL)
+    whole_story(assembler)
+    assert [assembler.text_of(index) for index in range(3)] == ["because", "ab", ""]
+    assembler.start_tool_call("d", "tool")
+    assembler.add_arguments(3, '{"x"')
+    assert assembler.text_of(3) == '{"x"'
+    assembler.sign_text(1, "signed")
+    last = assembler.end_block(1)
+    assert last.partial.content[1] == t.TextContent(text="ab", text_signature="signed")
+    with pytest.raises(ModelRequestError):
+        assembler.sign_text(0, "thinking is signed otherwise")
+
+
 def test_each_partial_is_the_message_so_far():
     events = whole_story(MessageAssembler(MODEL))
     partials = [event.partial for event in events[:-1]]

@@ -20,6 +20,7 @@ from openprogram.errors import ProviderError
 from openprogram.providers import types as t
 from openprogram.providers.recording import RecordingProvider, remove_secret_values
 from openprogram.providers.replay import ReplayProvider
+from openprogram.providers.vendors.anthropic_messages import PROVIDER as ANTHROPIC
 from openprogram.providers.vendors.openai_responses import PROVIDER, OpenAIResponsesProvider
 from openprogram.testing import (
     Answer,
@@ -384,6 +385,39 @@ async def test_reasoning_goes_back_as_the_items_that_it_was():
         "fc_loopback_0_4",
     ]
     assert body["reasoning"] == {"effort": "low", "summary": "auto"}
+
+
+async def test_a_conversation_goes_to_another_vendor_and_comes_back():
+    tool = t.Tool(name="list_dir", description="", parameters={})
+    begun = [Thinking("why", "c2lnbg=="), Text("so"), ToolCall("list_dir", id="toolu_1")]
+    with LoopbackVendor([begun, [Text("at last")]]) as first, vendor_of([CONVERSATION]) as second:
+        models = [
+            model_at(first.base_url, api="anthropic-messages", provider="anthropic"),
+            model_at(second.base_url),
+        ]
+        messages: list[t.Message] = [user()]
+        for model in (models[0], models[1], models[0]):
+            provider = ANTHROPIC if model is models[0] else PROVIDER
+            context = t.Context(messages=messages, tools=[tool])
+            options = t.SimpleStreamOptions(api_key=KEY, reasoning="low")
+            answer = done([e async for e in provider.stream_simple(model, context, options)])
+            calls = [block for block in answer.content if isinstance(block, t.ToolCall)]
+            messages += [answer, *[result_of(call) for call in calls]]
+        (asked,) = second.requests
+        back = first.requests[-1].body["messages"]
+    assert [item["type"] for item in asked.body["input"]] == [
+        *["message", "message"],
+        *["function_call", "function_call_output"],
+    ]
+    assert asked.body["input"][2]["call_id"] == "toolu_1"
+    kinds = [[block["type"] for block in turn["content"]] for turn in back]
+    assert kinds == [
+        ["text"],
+        ["thinking", "text", "tool_use"],
+        ["tool_result"],
+        ["text", "tool_use", "tool_use"],
+        ["tool_result", "tool_result"],
+    ]
 
 
 async def test_a_recording_of_it_replays_equal_and_its_signatures_survive(tmp_path: Path):
