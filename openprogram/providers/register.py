@@ -44,6 +44,10 @@ BUILTINS: Final = (
         module="openprogram.providers.vendors.anthropic_messages",
     ),
     Builtin(
+        api="openai-completions",
+        module="openprogram.providers.vendors.openai_completions",
+    ),
+    Builtin(
         api="openai-responses",
         module="openprogram.providers.vendors.openai_responses",
     ),
