@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from openprogram.auth.adapters import KEYLESS_PROVIDERS
 from openprogram.auth.resolver import environment_variable_for, remedy_for, resolve_api_key
 from openprogram.errors import CredentialMissingError, ProviderError, quoted
 from openprogram.providers import types as t
@@ -113,7 +114,8 @@ def _fill_key(provider: ApiProvider, model: t.Model, options: _Options) -> _Opti
         return options
     key = resolve_api_key(model.provider, options.api_key)
     if key is None:
-        if _carries_credential(model.headers) or _carries_credential(options.headers):
+        is_open = model.provider in KEYLESS_PROVIDERS
+        if is_open or _carries_credential(model.headers) or _carries_credential(options.headers):
             return options
         variable = environment_variable_for(model.provider)
         raise CredentialMissingError(

@@ -77,7 +77,7 @@ def test_every_environment_variable_has_its_row():
         r"`([A-Z_]+)`", "".join(row[0] for row in _rows("Environments and profiles"))
     )
     offered = {
-        *(name for provider in PROVIDERS for name in ENVIRONMENT_VARIABLES[provider]),
+        *(name for provider in PROVIDERS for name in ENVIRONMENT_VARIABLES.get(provider, ())),
         *(provider.base_url_variable for provider in PROVIDERS.values()),
     }
     ours = {name for name in _variables() if name.startswith(("OPENPROGRAM_", "AGENTIC_", "NO_"))}
