@@ -43,6 +43,7 @@ _DEVICE_NAMES = frozenset(
 )
 _LONGEST_NAME_BYTES = 255
 _OPEN_ATTEMPTS = 16
+_NAME_LOOKS = 2
 _MEANINGS = {
     Rule.SYMLINK: ("symlink", "name the file itself"),
     Rule.NOT_REGULAR: ("not_a_regular_file", "name a regular file"),
@@ -177,10 +178,19 @@ def open_lock_file(path: Path) -> int:
     Raises:
         RecordingFileError: What stands in its place breaks a rule.
     """
-    with _recording_errors(path):
-        return _private_files.open_private_file(
-            lock_path_of(path), os.O_RDWR | os.O_CREAT, tighten=True
-        )
+    lock_path = lock_path_of(path)
+    with _recording_errors(path), _private_files.parent_directory(lock_path) as directory_fd:
+        for _ in range(_OPEN_ATTEMPTS):
+            fd = _private_files.open_file_at(directory_fd, lock_path, os.O_RDWR | os.O_CREAT)
+            try:
+                if _is_alone(directory_fd, fd, lock_path):
+                    _private_files.tighten_mode(fd, lock_path, FILE_MODE)
+                    return fd
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
+        raise _comes_and_goes(path)
 
 
 def is_same_file(fd_or_stat: int | os.stat_result, path: Path) -> bool:
@@ -232,14 +242,7 @@ def open_recording_for_append(path: Path, *, create: bool, exclusive: bool = Fal
             if create:
                 raise
             raise RecordingNotFoundError(path) from error
-        try:
-            found = os.fstat(fd)
-            if _private_files.is_in_state_dir(path):
-                _require_one_name(fd, path)
-            _private_files.tighten_mode(fd, path, FILE_MODE)
-        except BaseException:
-            os.close(fd)
-            raise
+        found = os.fstat(fd)
         return OpenedFile(fd=fd, path=path, device=found.st_dev, inode=found.st_ino, is_new=is_new)
 
 
@@ -265,19 +268,20 @@ def open_recording_for_reading(path: Path, *, require_private: bool, tighten: bo
     """
     is_managed = _private_files.is_in_state_dir(path)
     with _recording_errors(path):
-        fd = _private_files.open_private_file(
-            path, os.O_RDONLY, must_own=require_private or is_managed
-        )
-        try:
-            if is_managed and (require_private or tighten):
-                _require_one_name(fd, path)
-            if tighten and is_managed:
-                _private_files.tighten_mode(fd, path, FILE_MODE)
-            if require_private:
-                _require_private(fd, path)
-        except BaseException:
-            os.close(fd)
-            raise
+        with _private_files.parent_directory(path) as directory_fd:
+            fd = _private_files.open_file_at(
+                directory_fd, path, os.O_RDONLY, must_own=require_private or is_managed
+            )
+            try:
+                if is_managed and (require_private or tighten):
+                    _require_alone(directory_fd, fd, path)
+                    if tighten:
+                        _private_files.tighten_mode(fd, path, FILE_MODE)
+                if require_private:
+                    _require_private(fd, path)
+            except BaseException:
+                os.close(fd)
+                raise
         return fd
 
 
@@ -300,9 +304,33 @@ def permission_problem(fd_or_stat: int | os.stat_result, path: Path) -> str | No
     return None
 
 
-def _require_one_name(fd: int, path: Path) -> None:
-    if os.fstat(fd).st_nlink > 1:
-        raise UnsafeFileError(path, Rule.HARD_LINKED, remedy=Rule.HARD_LINKED.remedy)
+def _is_alone(directory_fd: int, fd: int, path: Path) -> bool:
+    """Say whether a path still names the open file, and refuse a second name in the state.
+
+    A name that was here only while we opened it is the one that the path has no more: then the
+    count of names is one, and the file is somebody else's. So both are asked, twice, because the
+    system reads the count a moment after it found the name.
+    """
+    if not _private_files.is_in_state_dir(path):
+        return True
+    for _ in range(_NAME_LOOKS):
+        opened = os.fstat(fd)
+        found = os.stat(path.name, dir_fd=directory_fd, follow_symlinks=False)
+        if max(opened.st_nlink, found.st_nlink) > 1:
+            raise UnsafeFileError(path, Rule.HARD_LINKED, remedy=Rule.HARD_LINKED.remedy)
+        if (found.st_dev, found.st_ino) != (opened.st_dev, opened.st_ino):
+            return False
+    return True
+
+
+def _require_alone(directory_fd: int, fd: int, path: Path) -> None:
+    if not _is_alone(directory_fd, fd, path):
+        raise _comes_and_goes(path)
+
+
+def _comes_and_goes(path: Path) -> RecordingFileError:
+    reason = "comes and goes; stop whatever keeps replacing it"
+    return RecordingFileError(path, "unreadable", reason)
 
 
 def _require_private(fd: int, path: Path) -> None:
@@ -314,22 +342,40 @@ def _require_private(fd: int, path: Path) -> None:
 def _open_or_create(
     directory_fd: int, path: Path, *, create: bool, exclusive: bool
 ) -> tuple[int, bool]:
-    flags = os.O_RDWR | os.O_APPEND
     # Opening and creating are two steps, so that we know which it was; others may come between.
     for _ in range(_OPEN_ATTEMPTS):
-        if not exclusive:
-            try:
-                return _private_files.open_file_at(directory_fd, path, flags), False
-            except FileNotFoundError:
-                if not create:
-                    raise
+        opened = _try_to_open(directory_fd, path, create=create, exclusive=exclusive)
+        if opened is None:
+            continue
+        fd, _ = opened
         try:
-            new_flags = flags | os.O_CREAT | os.O_EXCL
-            return _private_files.open_file_at(directory_fd, path, new_flags), True
-        except FileExistsError:
-            if exclusive:
+            if _is_alone(directory_fd, fd, path):
+                _private_files.tighten_mode(fd, path, FILE_MODE)
+                return opened
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+    raise _comes_and_goes(path)
+
+
+def _try_to_open(
+    directory_fd: int, path: Path, *, create: bool, exclusive: bool
+) -> tuple[int, bool] | None:
+    flags = os.O_RDWR | os.O_APPEND
+    if not exclusive:
+        try:
+            return _private_files.open_file_at(directory_fd, path, flags), False
+        except FileNotFoundError:
+            if not create:
                 raise
-    raise RecordingFileError(path, "unreadable", "comes and goes; stop whatever keeps replacing it")
+    try:
+        new_flags = flags | os.O_CREAT | os.O_EXCL
+        return _private_files.open_file_at(directory_fd, path, new_flags), True
+    except FileExistsError:
+        if exclusive:
+            raise
+    return None
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ end gets one that says so. Both are done under the row lock, and the log tells o
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import secrets
@@ -79,20 +80,22 @@ def move_torn_tail(path: Path, fd: int, found: Survey) -> Path:
 
     Returns:
         The file that holds the torn row now, 0600.
+
+    Raises:
+        OSError: It could not be copied; it is where it was, and there is no copy.
+        UnsafeFileError: The directory of the recording, or a file made in it, breaks a rule.
     """
     target = file_safety.path_beside(path, f".torn-{secrets.token_hex(4)}")
     copy_fd = _private_files.open_private_file(
         target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, tighten=True
     )
     try:
-        at, end = found.end, found.end + found.torn_bytes
-        while at < end:
-            piece = os.pread(fd, min(_READ_BYTES, end - at), at)
-            if not piece:
-                break
-            _private_files.write_all(copy_fd, piece)
-            at += len(piece)
-        os.fsync(copy_fd)
+        _copy_torn_tail(fd, copy_fd, found)
+    except BaseException:
+        # Half a copy is evidence of nothing, and each attempt on a full disk would leave one.
+        with contextlib.suppress(OSError):
+            target.unlink()
+        raise
     finally:
         os.close(copy_fd)
     os.ftruncate(fd, found.end)
@@ -103,6 +106,17 @@ def move_torn_tail(path: Path, fd: int, found: Survey) -> Path:
         target.name,
     )
     return target
+
+
+def _copy_torn_tail(fd: int, copy_fd: int, found: Survey) -> None:
+    at, end = found.end, found.end + found.torn_bytes
+    while at < end:
+        piece = os.pread(fd, min(_READ_BYTES, end - at), at)
+        if not piece:
+            break
+        _private_files.write_all(copy_fd, piece)
+        at += len(piece)
+    os.fsync(copy_fd)
 
 
 def abandoned_rows(path: Path, found: Survey) -> list[bytes]:

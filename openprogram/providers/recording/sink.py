@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from openprogram import _compat, _private_files
 from openprogram.errors import (
+    ConfigError,
     FileLockedError,
+    RecordingError,
     RecordingFileError,
-    RecordingNotFoundError,
     RecordingWriteError,
+    UnsafeFileError,
 )
 from openprogram.providers import file_safety
 from openprogram.providers.recording.format import RowError, encode_header, encode_row
@@ -228,9 +230,29 @@ class RecordingSink:
             try:
                 yield
             finally:
-                _compat.unlock(lock_fd)
+                self._unlock(lock_fd)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            # A file system without locks, or one that went away.
+            raise RecordingWriteError(
+                self.path,
+                f"cannot be locked or looked at ({os.strerror(error.errno or 0)}); "
+                "record on a local file system",
+            ) from error
         finally:
             self._thread_lock.release()
+
+    def _unlock(self, lock_fd: int) -> None:
+        try:
+            _compat.unlock(lock_fd)
+        except OSError as error:
+            # The rows are written: to fail now would have them written or counted again.
+            _log.warning(
+                "%r: other writers wait until this one ends, its lock cannot be let go (%s)",
+                str(self.path),
+                os.strerror(error.errno or 0),
+            )
 
     def _lock_rows(self, timeout_seconds: float) -> int:
         """Lock the file that the name of the lock file means now.
@@ -257,6 +279,10 @@ class RecordingSink:
             raise RecordingWriteError(
                 self.path, f"its lock file is gone and cannot be made anew: {error.reason}"
             ) from error
+        except ConfigError as error:
+            raise RecordingWriteError(
+                self.path, f"its lock file is gone and cannot be made anew: {error}"
+            ) from error
 
     def _reopen_after_fork(self, timeout_seconds: float) -> None:
         # A forked child shares its parent's descriptors, and with them its locks; it needs its own.
@@ -276,7 +302,9 @@ class RecordingSink:
         except BaseException as error:
             # The next call tries again, and meets the same error, or none.
             _close_all(self._descriptors)
-            if isinstance(error, RecordingFileError | RecordingNotFoundError):
+            if isinstance(error, RecordingError | ConfigError | OSError) and not isinstance(
+                error, BlockingIOError | RecordingWriteError
+            ):
                 raise RecordingWriteError(
                     self.path, f"cannot be opened in a forked process: {error}"
                 ) from error
@@ -374,9 +402,10 @@ class RecordingSink:
             return
         try:
             move_torn_tail(self.path, self._descriptors[0], found)
-        except OSError as error:
+        except (OSError, UnsafeFileError, ConfigError) as error:
+            reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
             raise RecordingWriteError(
-                self.path, f"cannot set its torn last row aside ({error.strerror})"
+                self.path, f"cannot set its torn last row aside ({reason})"
             ) from error
 
 
