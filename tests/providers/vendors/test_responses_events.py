@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openprogram.errors import ModelRequestError
@@ -190,6 +190,7 @@ _EVENTS = st.builds(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(_EVENTS, max_size=8))
 def test_no_order_of_events_breaks_the_rules_of_our_own(data: list[Any]):
     reader = EventReader(MessageAssembler(MODEL))
