@@ -40,8 +40,8 @@ format: $(DEV) ## Put every file into the project's format
 screenshots: $(TEST) ## Draw every screen anew into screenshots/
 	$(BIN)/python examples/take_screenshots.py
 
-bench: $(DEV) ## Measure: each figure beside its floor, as a ratio
-	@set -e; for each in benchmarks/bench_*.py; do echo "== $$each"; $(BIN)/python "$$each"; done
+bench: $(DEV) ## Measure: each figure beside its floor; writes benchmarks/results.json
+	$(BIN)/python benchmarks/run_all.py
 
 # Not --quiet: then a broken link would not fail it.
 docs: $(DOCS) ## Build the site of docs/ into build/site, strictly: every page, every link

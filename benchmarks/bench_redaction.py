@@ -1,26 +1,31 @@
-"""Measure redaction: throughput, growth on hostile text, cost of an event and of a delta.
+"""Redaction: throughput, growth on hostile text, cost of an event and of a delta.
 
-Every figure is taken side by side in alternating rounds; ratios are to plain text of one size.
+Hostile texts are compared with plain text of the same size. Run it as
+`python benchmarks/bench_redaction.py`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 import random
-import statistics
-import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from measuring import Row, Taken, growth_of, in_turns, ratios, run_alone, scaled
+from sample_recordings import message
+
+from openprogram.providers import types as t
 from openprogram.providers.recording.redaction import remove_secret_values, remove_secrets_from_text
 from openprogram.providers.recording.redaction.deltas import DeltaRedactor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
-ROUNDS = 7
-SIZES_BYTES = (1_000_000, 3_000_000, 10_000_000)
+    from measuring import Scale
+
+AREA = "redaction"
+PLAIN = "plain"
+ORDINARY_BYTES = 1_000_000
+HOSTILE_BYTES = (100_000, 300_000, 1_000_000)
 PROSE = (
     "the quick brown fox jumps over a lazy dog while reading many files and then writes results "
     "into another place with care because people like clear things (see docs) - and so on; 2024-01"
@@ -67,16 +72,6 @@ MATCHES = {
 """Texts that are one secret after the other, or call for a reader at each word."""
 
 
-class Measured(NamedTuple):
-    """One row of the table."""
-
-    name: str
-    mb_per_second: float
-    ratios: list[float]
-    exponent: float
-    """Time grows with the size to this power."""
-
-
 def text_of(words: str, size_bytes: int) -> str:
     """Put words in a random order, some of them on new lines."""
     source = random.Random(7)
@@ -88,71 +83,76 @@ def text_of(words: str, size_bytes: int) -> str:
     return "".join(pieces)[:size_bytes]
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Time one run on the processor."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
-def measure(texts: dict[str, str], *, rounds: int) -> list[Measured]:
-    """Redact each text at each size, round by round; the first text is the one compared with."""
-    taken: dict[tuple[str, int], list[float]] = {}
-    for _ in range(rounds):
-        for size in SIZES_BYTES:
-            for name, text in texts.items():
-                part = text[:size]
-                spent = seconds(lambda part=part: remove_secrets_from_text(part))
-                taken.setdefault((name, size), []).append(spent)
-    small, large = SIZES_BYTES[0], SIZES_BYTES[-1]
-    first = next(iter(texts))
-    rows: list[Measured] = []
-    for name in texts:
-        at_small, at_large = (statistics.median(taken[name, size]) for size in (small, large))
-        ratios = [a / b for a, b in zip(taken[name, large], taken[first, large], strict=True)]
-        exponent = math.log(at_large / at_small) / math.log(large / small)
-        rows.append(Measured(name, large / 1e6 / at_large, sorted(ratios), exponent))
-    return rows
-
-
-def print_rows(title: str, rows: list[Measured]) -> None:
-    """Print one table."""
-    print(f"\n{title:22}{'MB/s':>8}{'x plain':>9}{'min-max':>15}{'growth':>8}")
-    for row in rows:
-        spread = f"{row.ratios[0]:.1f}-{row.ratios[-1]:.1f}"
-        ratio = statistics.median(row.ratios)
-        print(f"{row.name:22}{row.mb_per_second:8.1f}{ratio:9.1f}{spread:>15}{row.exponent:8.2f}")
-
-
-def measure_ordinary(rounds: int) -> None:
-    """Compare ordinary texts without a secret with the fastest pass over their bytes."""
-    size = SIZES_BYTES[1]
-    rows = [
+def measure_ordinary(scale: Scale) -> list[Row]:
+    """Ordinary texts without a secret; the floor is the fastest pass over all characters."""
+    size = scale.count(ORDINARY_BYTES, least=1_000)
+    objects = [
         {"id": number, "name": "a file", "tags": ["x", "y"], "max_tokens": 5, "text": PROSE[:80]}
-        for number in range(size // 170)
+        for number in range(size // 170 + 1)
     ]
     texts = {
         "prose": text_of(PROSE, size),
         "prose and code": text_of(f"{PROSE} {CODE}", size),
-        "JSON": json.dumps(rows),
+        "JSON": json.dumps(objects),
         "Chinese": "你好世界这是一个测试。" * (size // 11),
     }
-    print(f"\n{'ordinary text':22}{'MB/s':>8}{'min-max':>15}{'x lower()':>11}")
+    rows: list[Row] = []
     for name, text in texts.items():
-        runs = [
-            len(text) / 1e6 / seconds(lambda text=text: remove_secrets_from_text(text))
-            for _ in range(rounds)
+        taken = in_turns(
+            {
+                "ours": lambda text=text: remove_secrets_from_text(text),
+                "lower": lambda text=text: [text.lower() for _ in range(10)],
+            },
+            scale,
+        )
+        speeds = tuple(len(text) / 1e6 / (seconds or 1e-9) for seconds in taken["ours"])
+        floor = scaled(taken["lower"], 0.1)
+        rows += [
+            Row(
+                area=AREA,
+                work=f"ordinary text, {name}",
+                values=speeds,
+                unit="MB/s",
+                at_least=60,
+                sizes=f"{len(text) / 1e6:.1f} million characters",
+            ),
+            Row(area=AREA, work=f"{name} / str.lower", values=ratios(taken["ours"], floor)),
         ]
-        floor = statistics.median(seconds(text.lower) for _ in range(rounds))
-        median = statistics.median(runs)
-        spread = f"{min(runs):.0f}-{max(runs):.0f}"
-        print(f"{name:22}{median:8.1f}{spread:>15}{len(text) / 1e6 / median / floor:11.0f}")
+    return rows
 
 
-def measure_deltas(rounds: int) -> None:
-    """Time one delta of ordinary text, small and of one character."""
-    text = text_of(PROSE, 100_000)
-    print(f"\n{'delta of characters':22}{'us':>8}{'min-max':>15}")
+def measure_hostile(units: dict[str, str], kind: str, scale: Scale) -> list[Row]:
+    """Redact each text at each size, in turns with plain text of the same size."""
+    sizes = scale.counts(*HOSTILE_BYTES, least=500)
+    plain = text_of(f"{PROSE} {CODE}", sizes[-1])
+    texts = {PLAIN: plain} | {
+        name: unit * (sizes[-1] // len(unit) + 1) for name, unit in units.items()
+    }
+    taken: Taken = in_turns(
+        {
+            f"{name} {size}": lambda part=text[:size]: remove_secrets_from_text(part)
+            for name, text in texts.items()
+            for size in sizes
+        },
+        scale,
+    )
+    return [
+        Row(
+            area=AREA,
+            work=f"{kind}, {json.dumps(name)} / plain text",
+            values=ratios(taken[f"{name} {sizes[-1]}"], taken[f"{PLAIN} {sizes[-1]}"]),
+            at_most=3 if kind == "near-miss" else None,
+            growth=growth_of(sizes, [taken[f"{name} {size}"] for size in sizes]),
+            sizes=f"{sizes[-1] / 1e6:g} MB",
+        )
+        for name in units
+    ]
+
+
+def measure_deltas(scale: Scale) -> list[Row]:
+    """One delta of ordinary text, from a single character on."""
+    text = text_of(PROSE, scale.count(50_000, least=200))
+    rows: list[Row] = []
     for width in (1, 4, 20):
         deltas = [text[at : at + width] for at in range(0, len(text), width)]
 
@@ -162,56 +162,48 @@ def measure_deltas(rounds: int) -> None:
                 redactor.feed(delta)
             redactor.finish()
 
-        runs = [seconds(run) / len(deltas) * 1e6 for _ in range(rounds)]
-        print(f"{width:<22}{statistics.median(runs):8.2f}{f'{min(runs):.2f}-{max(runs):.2f}':>15}")
+        taken = in_turns({"ours": run}, scale)
+        rows.append(
+            Row(
+                area=AREA,
+                work=f"one delta of {width} characters",
+                values=scaled(taken["ours"], 1e6 / len(deltas)),
+                unit="us",
+                sizes=f"{len(deltas):,} deltas",
+            )
+        )
+    return rows
 
 
-def measure_event(rounds: int) -> None:
-    """Time an event whose partial message holds 1 KB of text, and the text of it alone."""
-    text = text_of(PROSE, 1000)
-    event = {
-        "type": "text_delta",
-        "content_index": 0,
-        "delta": "word",
-        "partial": {
-            "role": "assistant",
-            "content": [{"type": "text", "text": text, "text_signature": None}],
-            "api": "anthropic-messages",
-            "provider": "anthropic",
-            "model": "some-model",
-            "usage": {"input": 1, "output": 2, "cost": {"total": 0.0}},
-            "stop_reason": "stop",
-            "timestamp": 1_786_000_000_000,
+def measure_event(scale: Scale) -> list[Row]:
+    """A whole event, and as much text as it holds."""
+    text = text_of(PROSE, 1_000)
+    event = t.to_wire(t.EventTextDelta(content_index=0, delta="word", partial=message(text)))
+    times = scale.count(500)
+    taken = in_turns(
+        {
+            "text": lambda: [remove_secrets_from_text(text) for _ in range(times)],
+            "event": lambda: [remove_secret_values(event) for _ in range(times)],
         },
-    }
-    print(f"\n{'event':22}{'us':>8}{'min-max':>15}")
-    for name, work in (
-        ("1 KB of text", lambda: remove_secrets_from_text(text)),
-        ("event with 1 KB", lambda: remove_secret_values(event)),
-    ):
-        runs = [
-            seconds(lambda work=work: [work() for _ in range(300)]) / 300 * 1e6
-            for _ in range(rounds)
-        ]
-        print(f"{name:22}{statistics.median(runs):8.1f}{f'{min(runs):.1f}-{max(runs):.1f}':>15}")
-
-
-def main() -> None:
-    """Run all and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    rounds = parser.parse_args().rounds
-    plain = text_of(f"{PROSE} {CODE}", SIZES_BYTES[-1])
-    print(
-        f"sizes {SIZES_BYTES} characters, {rounds} rounds, processor time; plain is prose and code"
+        scale,
     )
-    measure_event(rounds)
-    measure_deltas(rounds)
-    measure_ordinary(rounds)
-    for title, units in (("near-misses, 10 MB", NEAR_MISSES), ("matches, 10 MB", MATCHES)):
-        texts = {name: unit * (SIZES_BYTES[-1] // len(unit) + 1) for name, unit in units.items()}
-        print_rows(title, measure({"plain": plain, **texts}, rounds=rounds))
+    names = {"text": "1 kB of text", "event": "an event with 1 kB of text, written whole"}
+    return [
+        Row(area=AREA, work=names[name], values=scaled(seconds, 1e6 / times), unit="us")
+        for name, seconds in taken.items()
+    ]
+
+
+def measure(folder: Path, scale: Scale) -> list[Row]:  # noqa: ARG001 - every bench is called alike
+    """Measure all of it."""
+    return [
+        *measure_event(scale),
+        *measure_deltas(scale),
+        *measure_ordinary(scale),
+        *measure_hostile(NEAR_MISSES, "near-miss", scale),
+        *measure_hostile(MATCHES, "secret after secret", scale),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(measure, __doc__)

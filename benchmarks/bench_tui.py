@@ -11,28 +11,29 @@ import fcntl
 import os
 import pty
 import select
-import statistics
 import struct
 import sys
-import tempfile
 import termios
 import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from measuring import Row, Taken, ratios, run_alone
 from sample_recordings import write_recording
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-ROUNDS = 9
+    from measuring import Scale
+
+AREA = "terminal UI"
 KEYS_PER_ROUND = 12
 RECORDING_COUNT = 1_000
 SMALL_ROW_COUNT, LARGE_ROW_COUNT, ROWS_PER_CALL = 1_000, 1_000_000, 500
 COLUMNS, ROWS = 120, 40
-KEY_TARGET_MS = {"median": 8.0, "p95": 33.0}
+KEY_MS, LATE_KEY_MS = 8.0, 33.0
 MEMORY_TARGET_MB = 300
 
 BARE_APP = """\
@@ -112,51 +113,50 @@ class Process:
         os.close(self._fd)
 
 
-def ratios(ours: list[float], floor: list[float]) -> str:
-    values = sorted(a / b for a, b in zip(ours, floor, strict=True))
-    return f"{statistics.median(values):5.2f}x ({values[0]:.2f} to {values[-1]:.2f})"
-
-
-def milliseconds(values: list[float]) -> str:
-    ordered = sorted(values)
-    late = ordered[int(len(ordered) * 0.95)]
-    return f"median {statistics.median(ordered):5.1f}, p95 {late:5.1f}, most {ordered[-1]:5.1f} ms"
-
-
-def measure_first_paint(folder: Path) -> None:
+def measure_first_paint(folder: Path, scale: Scale) -> list[Row]:
     bare = folder / "bare.py"
     bare.write_text(BARE_APP)
     recordings = folder / "many" / "recordings"
     recordings.mkdir(parents=True, mode=0o700)
-    for number in range(RECORDING_COUNT):
+    count = scale.count(RECORDING_COUNT, least=5)
+    for number in range(count):
         path = recordings / f"recording-{number:04}.jsonl"
         write_recording(path, row_count=20, delta="word ", per_call=15)
-    taken: dict[str, list[float]] = {"bare": [], "first words": [], "list": []}
-    for _ in range(ROUNDS):
+    names = ("bare", "first words", "list")
+    taken: Taken = {name: [] for name in names}
+    for _ in range(scale.rounds):
         with Process(str(bare), state=folder / "none") as process:
             taken["bare"].append(process.seconds_until("ready to be read"))
         with Process(*UI, state=folder / "many") as process:
             taken["first words"].append(process.seconds_until("Recordings"))
             taken["list"].append(process.seconds_until("recording-"))
-    print(f"from the start of the process, {RECORDING_COUNT:,} recordings")
-    print(f"  bare Textual app, first words  {statistics.median(taken['bare']):6.3f} s")
-    for name in ("first words", "list"):
-        print(f"  ours, {name:<24} {ratios(taken[name], taken['bare'])}   target 1.3x")
+    return [
+        Row(
+            area=AREA,
+            work=f"process start to {name} / a bare Textual app's first words",
+            values=ratios(taken[name], taken["bare"]),
+            at_most=1.3,
+            sizes=f"{count:,} recordings",
+        )
+        for name in names[1:]
+    ]
 
 
-def measure_keys(folder: Path) -> None:
+def measure_keys(folder: Path, scale: Scale) -> list[Row]:
     small, large = folder / "small.jsonl", folder / "large.jsonl"
-    for path, row_count in ((small, SMALL_ROW_COUNT), (large, LARGE_ROW_COUNT)):
+    small_count = scale.count(SMALL_ROW_COUNT, least=4 * ROWS_PER_CALL)
+    large_count = scale.count(LARGE_ROW_COUNT, least=8 * ROWS_PER_CALL)
+    for path, row_count in ((small, small_count), (large, large_count)):
         write_recording(path, row_count=row_count, delta="word " * 8, per_call=ROWS_PER_CALL - 5)
-    size = large.stat().st_size / 1e6
-    middle = str(LARGE_ROW_COUNT // ROWS_PER_CALL // 2)
+    sizes = f"{large_count:,} rows, {large.stat().st_size / 1e6:.0f} MB"
+    middle = str(large_count // ROWS_PER_CALL // 2)
     with ExitStack() as stack:
 
         def opened(*words: str) -> Process:
             return stack.enter_context(Process(*UI, *words, state=folder / "none"))
 
         places = {
-            f"{SMALL_ROW_COUNT:,} rows": opened(str(small)),
+            "small": opened(str(small)),
             "top": opened(str(large)),
             "middle": opened(str(large), "--call", middle),
             "end": opened(str(large)),
@@ -166,46 +166,74 @@ def measure_keys(folder: Path) -> None:
             process.seconds_until("sound")
             process.type("4")
             process.type("G" if name == "end" else "")
-        print(f"\na recording of {LARGE_ROW_COUNT:,} rows, {size:.0f} MB")
-        print(f"  first call shown, over that of {SMALL_ROW_COUNT:,} rows  ", end="")
-        print(f"{firsts[1] / firsts[0]:.2f}x")
-        taken = press(places)
-        floor = taken[f"{SMALL_ROW_COUNT:,} rows", "k"]
-        for (name, key), values in taken.items():
-            word = {"k": "a line up and down", "\x1b[5~": "a screen up and down"}[key]
-            print(f"  {name:>10}, {word:<20} {milliseconds(values)}", end="   ")
-            print(f"{statistics.median(values) / statistics.median(floor):5.2f}x")
-        targets = " and ".join(f"{name} {ms:.0f} ms" for name, ms in KEY_TARGET_MS.items())
-        print(f"  target for a key: {targets}, the same at every place")
-        memory = places["end"]
-        print(f"  memory {memory.memory_mb('VmRSS'):.0f} MB, at the most ", end="")
-        print(f"{memory.memory_mb('VmHWM'):.0f} MB; target {MEMORY_TARGET_MB} MB")
+        taken = press(places, scale)
+        memory = places["end"].memory_mb("VmHWM")
+    floor = taken.pop("small")
+    rows = [
+        Row(
+            area=AREA,
+            work=f"first call shown / in a recording of {small_count:,} rows",
+            values=(firsts[1] / firsts[0],),
+            sizes=sizes,
+        ),
+        Row(
+            area=AREA,
+            work="memory at the most",
+            values=(memory,),
+            unit="MB",
+            at_most=MEMORY_TARGET_MB,
+            sizes=sizes,
+        ),
+    ]
+    for name, values in taken.items():
+        rows += [
+            Row(
+                area=AREA,
+                work=f"key press to first byte back, {name}",
+                values=tuple(values),
+                unit="ms",
+                at_most=KEY_MS,
+                sizes=sizes,
+            ),
+            Row(
+                area=AREA,
+                work=f"key press to first byte back, {name}, 95th of 100",
+                values=(sorted(values)[int(len(values) * 0.95)],),
+                unit="ms",
+                at_most=LATE_KEY_MS,
+                sizes=sizes,
+            ),
+            Row(
+                area=AREA,
+                work=f"key press, {name} / in a recording of {small_count:,} rows",
+                values=ratios(values, floor),
+                sizes=sizes,
+            ),
+        ]
+    return rows
 
 
-def press(places: dict[str, Process]) -> dict[tuple[str, str], list[float]]:
-    """Press the same keys in all of them, in turn."""
-    taken: dict[tuple[str, str], list[float]] = {}
+def press(places: dict[str, Process], scale: Scale) -> Taken:
+    """Press the same keys in all of them, in turn; milliseconds for each."""
+    taken: Taken = {name: [] for name in places}
     back = {"k": "j", "\x1b[5~": "\x1b[6~"}
     for process in places.values():
         # Room to go up: the keys go up and down in turn, and never meet an end.
         process.type("\x1b[6~" * 3)
         process.type("\x1b[5~" * 2)
-    for _ in range(ROUNDS):
+    for _ in range(scale.rounds):
         for key, other in back.items():
             for name, process in places.items():
-                found = taken.setdefault((name, key), [])
                 for number in range(KEYS_PER_ROUND):
-                    found.append(process.key_ms(other if number % 2 else key))
+                    taken[name].append(process.key_ms(other if number % 2 else key))
     return taken
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "none").mkdir(mode=0o700)
-        measure_first_paint(folder)
-        measure_keys(folder)
+def measure(folder: Path, scale: Scale) -> list[Row]:
+    """Measure all of it."""
+    (folder / "none").mkdir(mode=0o700)
+    return [*measure_first_paint(folder, scale), *measure_keys(folder, scale)]
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(measure, __doc__)

@@ -1,6 +1,6 @@
 """Which type system decodes event rows fastest, with validation: msgspec structs or pydantic.
 
-The same 100,000 rows, 200 to 900 bytes each, from a fixed seed; the same fields and types in both.
+The same 50,000 rows, 200 to 900 bytes each, from a fixed seed; the same fields and types in both.
 The two take turns, seven rounds. Run it as `python benchmarks/bench_type_system.py`; it needs the
 `bench` group.
 """
@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import json
 import random
-import statistics
-import time
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 import pydantic
+from measuring import Row, in_turns, ratios, run_alone, scaled
 
 from openprogram.providers import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-ROW_COUNT = 100_000
-ROUNDS = 7
+    from measuring import Scale
+
+AREA = "type system"
+ROW_COUNT = 50_000
 SEED = 20_260_811
 
 
-class Row(msgspec.Struct):
+class EventRow(msgspec.Struct):
     """An event row, as the reader decodes it."""
 
     type: Literal["event"]
@@ -160,7 +162,7 @@ class TwinRow(Twin):
     ]
 
 
-def make_rows() -> list[bytes]:
+def make_rows(row_count: int) -> list[bytes]:
     """Write rows like those of real streams: mostly deltas, some whole messages."""
     chance = random.Random(SEED)
     words = [
@@ -215,40 +217,41 @@ def make_rows() -> list[bytes]:
             ensure_ascii=False,
             separators=(",", ":"),
         ).encode()
-        for n in range(ROW_COUNT)
+        for n in range(row_count)
     ]
 
 
-def seconds_for(decode: Callable[[bytes], object], rows: list[bytes]) -> float:
-    """Time one pass over all rows."""
-    started = time.perf_counter()
-    for row in rows:
-        decode(row)
-    return time.perf_counter() - started
-
-
-def main() -> None:
-    """Print microseconds a row, and how many times longer than msgspec each takes."""
-    rows = make_rows()
+def measure(folder: Path, scale: Scale) -> list[Row]:  # noqa: ARG001 - every bench is called alike
+    """Decode all rows with each, in turns."""
+    rows = make_rows(scale.count(ROW_COUNT, least=10))
     contestants: dict[str, Callable[[bytes], object]] = {
-        "msgspec, validated": msgspec.json.Decoder(Row).decode,
-        "pydantic, validated": TwinRow.__pydantic_validator__.validate_json,
-        "json.loads, not validated": json.loads,
+        "msgspec": msgspec.json.Decoder(EventRow).decode,
+        "pydantic, validated / msgspec, validated": TwinRow.__pydantic_validator__.validate_json,
+        "json.loads, not validated / msgspec, validated": json.loads,
     }
-    taken: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(ROUNDS):
-        for name, decode in contestants.items():
-            taken[name].append(seconds_for(decode, rows))
-    size = sum(map(len, rows))
-    print(f"{ROW_COUNT:,} event rows, {size / ROW_COUNT:.0f} bytes on average, {ROUNDS} rounds")
-    base = taken["msgspec, validated"]
-    for name, seconds in taken.items():
-        ratios = sorted(own / other for own, other in zip(seconds, base, strict=True))
-        print(
-            f"{name:<26} {statistics.median(seconds) / ROW_COUNT * 1e6:6.2f} us a row"
-            f"   x{statistics.median(ratios):.2f} (x{ratios[0]:.2f} to x{ratios[-1]:.2f})"
-        )
+    taken = in_turns(
+        {
+            name: lambda decode=decode: [decode(row) for row in rows]
+            for name, decode in contestants.items()
+        },
+        scale,
+    )
+    base = taken.pop("msgspec")
+    sizes = f"{len(rows):,} rows of {sum(map(len, rows)) // len(rows)} B"
+    return [
+        Row(
+            area=AREA,
+            work="msgspec, validated: one row",
+            values=scaled(base, 1e6 / len(rows)),
+            unit="us",
+            sizes=sizes,
+        ),
+        *(
+            Row(area=AREA, work=name, values=ratios(seconds, base), sizes=sizes)
+            for name, seconds in taken.items()
+        ),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(measure, __doc__)
