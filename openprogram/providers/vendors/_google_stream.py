@@ -52,8 +52,10 @@ class AnswerDecoder:
             ValueError: An event is not JSON in UTF-8.
             RecursionError: It is nested too deeply.
         """
-        if self._is_after_return and piece.startswith(b"\n"):
-            piece = piece[1:]
+        if not piece:
+            return
+        if self._is_after_return:
+            piece = piece.removeprefix(b"\n")
         self._is_after_return = piece.endswith(b"\r")
         # Of bytes, this cuts at CR, LF and CR LF only.
         for line in piece.splitlines(keepends=True):
