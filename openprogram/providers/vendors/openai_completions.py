@@ -31,7 +31,7 @@ _PATH = "/chat/completions"
 _CONNECTION_MODULE = "openprogram.providers.vendors._openai_connection"
 
 
-class OpenAiCompletionsProvider:
+class OpenAICompletionsProvider:
     """Streams answers of models that speak `openai-completions`."""
 
     requires_credentials: Final = True
@@ -129,5 +129,5 @@ class OpenAiCompletionsProvider:
         self._is_sdk_loaded = True
 
 
-PROVIDER: Final = OpenAiCompletionsProvider()
+PROVIDER: Final = OpenAICompletionsProvider()
 """What the registry gets."""
