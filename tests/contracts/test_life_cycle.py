@@ -163,17 +163,25 @@ for module in (resolver, *map(import_module, names)):
     module.resolve_api_key = refuse
 store.read_credentials = refuse
 
-from openprogram.providers import get_api_provider, initialize_provider_runtime
+from openprogram.errors import ProviderNotRegisteredError
+from openprogram.providers import get_api_provider, initialize_provider_runtime, stream
+from scripted import request
 import threading
 snapshot = initialize_provider_runtime()
 get_api_provider("anthropic-messages")
+unknown = []
+for call in (lambda: get_api_provider("scripted"), lambda: stream(*request()[:2])):
+    try:
+        call()
+    except ProviderNotRegisteredError as error:
+        unknown.append(error.api)
 sdks = {"anthropic", "openai", "google.genai", "httpx", "httpx2"} & set(sys.modules)
-print(snapshot.mode, seen, sorted(sdks), threading.active_count())
+print(snapshot.mode, unknown, seen, sorted(sdks), threading.active_count())
 """
 
 
 @pytest.mark.parametrize("mode", ["off", "record", "replay", "blocked"])
-def test_starting_looks_up_no_credential_and_makes_no_connection_and_no_thread(
+def test_starting_looks_up_no_credential_opens_nothing_and_knows_no_unknown_api(
     choose: Choose, root: Path, mode: str
 ) -> None:
     credentials = root.parent / "credentials.json"
@@ -182,26 +190,9 @@ def test_starting_looks_up_no_credential_and_makes_no_connection_and_no_thread(
     if mode == "replay":
         _record_answers(root / "run.jsonl", 1)
     choose(mode="replay" if mode == "blocked" else mode, file="run")
-    assert output_of(_WATCHED, ANTHROPIC_API_KEY="k") == f"{mode} [] [] 1\n"
-
-
-@pytest.mark.parametrize("mode", ["off", "record", "replay", "blocked"])
-def test_an_unknown_api_is_unknown_in_every_mode(choose: Choose, root: Path, mode: str) -> None:
-    if mode == "replay":
-        _record_answers(root / "run.jsonl", 1)
-    choose(mode="replay" if mode == "blocked" else mode, file="run")
-    code = """
-        from openprogram.errors import ProviderNotRegisteredError
-        from openprogram.providers import get_api_provider, initialize_provider_runtime, stream
-        from scripted import request
-        model, context, _ = request()
-        for call in (lambda: get_api_provider("scripted"), lambda: stream(model, context)):
-            try:
-                call()
-            except ProviderNotRegisteredError as error:
-                print(initialize_provider_runtime().mode, error.api)
-    """
-    assert output_of(code) == f"{mode} scripted\n" * 2
+    assert output_of(_WATCHED, ANTHROPIC_API_KEY="k") == (
+        f"{mode} ['scripted', 'scripted'] [] [] 1\n"
+    )
 
 
 def test_a_corrupt_recording_does_not_keep_an_adapter_from_being_found(
@@ -260,6 +251,30 @@ def test_managing_recordings_never_starts_the_runtime(choose: Choose, root: Path
     ]
     said = output_of(_COMMANDS, json.dumps(commands))
     assert said == f"{[1] + [0] * (len(commands) - 1)}\n"
+
+
+def test_the_one_host_starts_the_runtime_before_any_thread_and_before_its_event_loop(
+    choose: Choose,
+) -> None:
+    choose(mode="replay", file="missing")
+    code = """
+        import asyncio, sys, threading
+        from openprogram.__main__ import main
+        from openprogram.providers.initialization import RuntimeInitializer
+
+        run = RuntimeInitializer.run
+        def watched(self):
+            is_alone = threading.active_count() == 1
+            is_outside = asyncio._get_running_loop() is None
+            print(is_alone, is_outside, file=sys.stdout)
+            return run(self)
+        RuntimeInitializer.run = watched
+        sys.exit(main(["run", "Hi", "--provider", "anthropic"]))
+    """
+    done = run_fresh(code)
+    assert done.returncode == 1
+    assert set(done.stdout.splitlines()) == {"True True"}
+    assert "provider calls are blocked" in done.stderr
 
 
 def test_nothing_of_the_runtime_can_be_set_back() -> None:
