@@ -24,7 +24,7 @@ from openprogram.providers.inspection import (
 from openprogram.providers.recording.provider import RecordingProvider
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Sequence
     from typing import Self
 
 HELD_CHARACTERS = 32
@@ -148,12 +148,15 @@ def found_fault(inspection: RecordingInspection) -> tuple[str, int | None, int |
     return None if error is None else (error.code, error.line_number, error.call_index)
 
 
-def run_child(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+def run_child(*arguments: object, before: Sequence[str] = ()) -> subprocess.Popen[str]:
     """Start `python -m ARGUMENTS` with `tests/support` on its path; the caller waits for it."""
-    environment = {**os.environ, "PYTHONPATH": str(_SUPPORT)}
-    command = [sys.executable, "-m", *map(str, arguments)]
-    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, **options}
-    return subprocess.Popen(command, env=environment, **options)
+    return subprocess.Popen(
+        [*before, sys.executable, "-m", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(_SUPPORT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 @dataclass
