@@ -471,6 +471,32 @@ def test_an_old_file_is_held_against_the_types_of_today(path: Path) -> None:
     assert ask(ReplayProvider(path), "first") == text_events("x")
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"format_version": 1},
+        {"format_version": 1, "recording_id": 7, "created_at": "never", "future": {"a": 1}},
+        {"format_version": 2, "redaction_version": 1},
+    ],
+)
+def test_the_header_is_never_compared(path: Path, header: dict[str, Any]) -> None:
+    record(path, first=text_events("x"))
+    rows = [{"type": "header", **header}, *rows_of(path)[1:]]
+    if header["format_version"] == 2:
+        end = {
+            "type": "structured_output_end",
+            "attempt": 1,
+            "mode": "m",
+            "value": {"__class__": 1},
+        }
+        *events, last = rows[2:]
+        rows[2:] = [*events[:-1], {**events[-1], "event": end}, last]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    served = ask(ReplayProvider(path), "first")
+    assert served[:-1] == text_events("x")[:-1]
+    assert served[-1].type == ("done" if header["format_version"] == 1 else "structured_output_end")
+
+
 def test_lone_surrogates_are_served(path: Path) -> None:
     record(path, **{"\udcb2": text_events("\ud83d", "\u2028")})
     assert ask(ReplayProvider(path), "\udcb2") == text_events("\ud83d", "\u2028")
