@@ -20,7 +20,7 @@ from openprogram.providers.recording.provider import RecordingProvider
 from openprogram.providers.recording.redaction import PLACEHOLDER
 from openprogram.providers.recording.sink import RecordingSink
 from openprogram.providers.replay import ReplayProvider
-from scripted import Scripted, drain, request, rows_of, text_events
+from scripted import Scripted, drain, message, request, rows_of, text_events
 
 _KEY = "sk-ant-api03-" + "AbCdEfGhIj0123456789" * 3
 
@@ -119,8 +119,8 @@ def test_times_differ_and_nothing_else_may(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     _record(path, _ask("x", {"timestamp": 5}))
     model, context, options = _ask("x", {"timestamp": 5})
-    for message in context.messages:
-        message.timestamp += 1000
+    for each in context.messages:
+        each.timestamp += 1000
     other = _ask("x", {"timestamp": 6})
     replay = ReplayProvider(path)
     with pytest.raises(ReplayMismatch) as caught:
@@ -137,6 +137,23 @@ def test_equal_requests_are_answered_in_their_order_and_none_is_dropped(tmp_path
     answers = [drain(replay.stream_simple(*same)) for _ in range(5)]
     assert answers == [text_events(str(number)) for number in range(5)]
     assert len(rows_of(path)) == 1 + 5 * (2 + len(text_events("0")))
+
+
+def test_an_error_that_quotes_the_key_is_recorded_without_it_and_passed_on_with_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.jsonl"
+    said = f"401: the key {_KEY} is not known; sent Authorization: Basic dXNlcjpwdw=="
+    failed = message(stop_reason="error", error_message=said)
+    event = t.EventError(reason="error", error=failed)
+    asked = request("hi")
+    provider = RecordingProvider(Scripted([event]), path)
+    assert drain(provider.stream_simple(*asked)) == [event]
+    content = path.read_text()
+    assert _KEY not in content
+    assert "dXNlcjpwdw" not in content
+    (served,) = drain(ReplayProvider(path).stream_simple(*asked))
+    assert served.error.error_message.startswith(f"401: the key {PLACEHOLDER} is not known")
 
 
 _SCALARS = (
