@@ -67,6 +67,7 @@ JSON_WHITESPACE = b" \t\r\n"
 """What may stand between the tokens of a row, and all that a blank line may hold."""
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_FEW_BRACKETS_COUNT = 40
 _BRACKETS = b"[]{}"
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
 _STEPS = bytes.maketrans(_BRACKETS, bytes((1, 255, 1, 255)))
@@ -273,10 +274,23 @@ def is_too_deep(line: bytes) -> bool:
     """
     if len(line) <= 2 * MAX_NESTING_DEPTH:
         return False
-    if line.count(b"[") + line.count(b"{") <= MAX_NESTING_DEPTH:
+    if _has_few_brackets(line) or line.count(b"[") + line.count(b"{") <= MAX_NESTING_DEPTH:
         return False
     brackets = _STRING.sub(b"", line).translate(_STEPS, _NOT_BRACKETS)
     return max(accumulate(memoryview(brackets).cast("b")), default=0) > MAX_NESTING_DEPTH
+
+
+def _has_few_brackets(line: bytes) -> bool:
+    """Leap from bracket to bracket, for a little while: counting them looks at every byte."""
+    found = 0
+    for bracket in (b"[", b"{"):
+        at = line.find(bracket)
+        while at >= 0:
+            found += 1
+            if found > _FEW_BRACKETS_COUNT:
+                return False
+            at = line.find(bracket, at + 1)
+    return True
 
 
 def _too_deep() -> RowError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -197,28 +197,51 @@ class RowReader:
         self._rest = batches.rest
 
     def _check(self, lines: list[bytes], *, include_events: bool) -> Iterator[CheckedRow]:
-        checker, take_delta = self._checker, self._checker.take_delta
-        line_number, offset = self._line_number, self._end
-        for line in lines:
-            line_number += 1
-            start, offset = offset, offset + len(line) + 1
-            call = take_delta(line)
-            if call is None:
-                taken = self._checked(line, line_number)
-                if taken is None:
-                    continue
-                kind, call_index, event_index, value = taken
-                call = checker.last if kind == "event" else None
-            else:
-                kind, call_index, event_index = "event", call.call_index, call.event_count - 1
-                value = None
-            if call is not None and value is None and not include_events:
-                call.last_line_number, call.end_offset = line_number, offset
+        checker = self._checker
+        line_number, offset, at = self._line_number, self._end, 0
+        while at < len(lines):
+            taken_count = checker.take_deltas(lines, at)
+            if taken_count:
+                deltas = lines[at : at + taken_count]
+                if include_events:
+                    yield from self._deltas(deltas, line_number, offset)
+                at += taken_count
+                line_number += taken_count
+                offset += sum(map(len, deltas)) + taken_count
+                self._pass_over(line_number, offset)
                 continue
+            line, start = lines[at], offset
+            at += 1
+            line_number += 1
+            offset += len(line) + 1
+            taken = self._checked(line, line_number)
+            if taken is None:
+                continue
+            kind, call_index, event_index, value = taken
+            if kind == "event" and value is None:
+                self._pass_over(line_number, offset)
+                if not include_events:
+                    continue
             yield CheckedRow(
                 kind, line_number, start, offset - start, call_index, event_index, value
             )
         self._line_number, self._end = line_number, offset
+
+    def _deltas(self, lines: list[bytes], line_number: int, offset: int) -> Iterator[CheckedRow]:
+        """Hand out the deltas that were taken last; `line_number` and `offset` are before them."""
+        call = cast("OpenCall", self._checker.last)
+        event_index = call.event_count - len(lines)
+        for at, line in enumerate(lines):
+            length = len(line) + 1
+            yield CheckedRow(
+                "event", line_number + at + 1, offset, length, call.call_index, event_index + at
+            )
+            offset += length
+
+    def _pass_over(self, line_number: int, end_offset: int) -> None:
+        """Note where the last event of its call is that is neither `done` nor `error`."""
+        call = cast("OpenCall", self._checker.last)
+        call.last_line_number, call.end_offset = line_number, end_offset
 
     def _checked(self, line: bytes, line_number: int) -> Taken | None:
         try:

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 18
+_SAMPLE_BYTES = 1 << 12
+_SHORT_LINES_COUNT = 4
+"""With so many lines in the first `_SAMPLE_BYTES` of a chunk, its lines are short."""
 
 
 class LineBatches:
@@ -44,7 +47,7 @@ class LineBatches:
             if not chunk:
                 break
             position += len(chunk)
-            lines = chunk.split(b"\n")
+            lines = _split(chunk)
             last = lines.pop()
             if lines:
                 if begun:
@@ -55,3 +58,17 @@ class LineBatches:
             if last:
                 begun.append(last)
         self.rest = b"".join(begun)
+
+
+def _split(chunk: bytes) -> list[bytes]:
+    """Split by LF as `bytes.split` does; that looks at every byte, while long lines allow leaps."""
+    if chunk.count(b"\n", 0, _SAMPLE_BYTES) >= _SHORT_LINES_COUNT:
+        return chunk.split(b"\n")
+    lines: list[bytes] = []
+    begin, end = 0, chunk.find(b"\n")
+    while end >= 0:
+        lines.append(chunk[begin:end])
+        begin = end + 1
+        end = chunk.find(b"\n", begin)
+    lines.append(chunk[begin:])
+    return lines

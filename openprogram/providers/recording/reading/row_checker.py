@@ -58,23 +58,20 @@ class RowChecker:
         self.last: OpenCall | None = None
         """The call that had the last event, as long as it is open."""
 
-    def take_delta(self, line: bytes) -> OpenCall | None:
-        """Take the next line if it is what most lines are: one more delta of the form of the last.
+    def take_deltas(self, lines: list[bytes], start: int) -> int:
+        """Take the next lines that are what most are: one more delta of the form of the last.
 
         Args:
-            line: The line without its LF.
+            lines: Lines without their LF.
+            start: Which of them is the next.
 
         Returns:
-            The call that it belongs to; None when the line has to be checked.
+            How many were taken, all of the call in `last`; the line behind them has to be checked.
         """
-        call = self.last
-        if call is None or not call.is_next_delta(line):
-            return None
-        call.event_count += 1
-        return call
+        return 0 if self.last is None else self.last.take_deltas(lines, start)
 
     def check(self, line: bytes, line_number: int) -> Taken | None:
-        """Take the next line, which `take_delta` did not take.
+        """Take the next line, which `take_deltas` did not take.
 
         Args:
             line: The line without its LF.
@@ -101,9 +98,8 @@ class RowChecker:
             call = self._call_named_in(line)
             if call is None:
                 return None
-            if call.is_next_delta(line):
+            if call.take_deltas([line], 0):
                 self.last = call
-                call.event_count += 1
                 return ("event", call.call_index, call.event_count - 1, None)
         prefix = call.event_prefix()
         if not line.startswith(prefix) or line[-1] != _CLOSING_BRACE or rules.is_too_deep(line):

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from openprogram.providers.recording.reading.open_calls import OpenCall
 from recording_files import STUB, compact, event_row
@@ -27,7 +29,51 @@ def call() -> OpenCall:
 
 @pytest.mark.parametrize("text", ["", "b", '"', "\\", "é\u2028\U0001f600", '"}],"partial":{'])
 def test_the_next_delta_of_the_same_form_is_known(call: OpenCall, text: str) -> None:
-    assert call.is_next_delta(_delta(text, 8))
+    assert call.take_deltas([_delta(text, 8)], 0) == 1
+    # Above some length a text is judged in another way.
+    assert call.take_deltas([_delta(text + 2_000 * "long", 9)], 0) == 1
+    assert call.event_count == 10
+
+
+def test_a_run_of_them_ends_where_something_else_stands(call: OpenCall) -> None:
+    run = [_delta("b", index) for index in range(8, 12)]
+    lines = [b"before", *run, _delta("c", 13), _delta("d", 12)]
+    assert call.take_deltas(lines, 1) == 4
+    assert call.event_count == 12
+    assert call.take_deltas(lines, 5) == 0
+    assert call.take_deltas(lines, 6) == 1
+    assert call.take_deltas(lines, 7) == 0
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b'"',
+                b"\\",
+                b"\\u",
+                b"d83d",
+                b"00",
+                b"n",
+                b"\x00",
+                b"\x1f",
+                b"\x7f",
+                b"\xff",
+                b"\xc3\xa9",
+            ]
+        ),
+        max_size=6,
+    )
+)
+@settings(max_examples=300)
+def test_a_long_text_is_judged_as_a_short_one(pieces: list[bytes]) -> None:
+    taken: list[int] = []
+    for padding in (b"", b"x" * 2_000):
+        form = OpenCall(2, 5, is_begun_before=False)
+        form.remember_delta(_delta("", 0))
+        line = _delta("here", 0).replace(b"here", b"".join(pieces) + padding)
+        taken.append(form.take_deltas([line], 0))
+    assert taken[0] == taken[1]
 
 
 def test_nothing_else_is(call: OpenCall) -> None:
@@ -50,12 +96,18 @@ def test_nothing_else_is(call: OpenCall) -> None:
         json.dumps(json.loads(sound)).encode(),
         b"",
     ]
-    assert not [line for line in others if call.is_next_delta(line)]
+    longer = [
+        line.replace(b'"delta":"b', b'"delta":"b' + 2_000 * b"b").replace(
+            b'":1', b'":' + 2_000 * b"1"
+        )
+        for line in others
+    ]
+    assert not [line for line in (*others, *longer) if call.take_deltas([line], 0)]
 
 
 def test_another_kind_of_event_in_between_ends_it(call: OpenCall) -> None:
     call.forget_delta()
-    assert not call.is_next_delta(_delta("b", 8))
+    assert not call.take_deltas([_delta("b", 8)], 0)
 
 
 def test_what_is_laid_out_otherwise_is_not_remembered() -> None:
@@ -63,7 +115,7 @@ def test_what_is_laid_out_otherwise_is_not_remembered() -> None:
     for line in (json.dumps(json.loads(_delta("a", 0))).encode(), b'{"type":"call_end"}', b""):
         call.remember_delta(line)
         call.event_count = 1
-        assert not call.is_next_delta(_delta("b", 1))
+        assert not call.take_deltas([_delta("b", 1)], 0)
         call.event_count = 0
 
 

@@ -42,7 +42,7 @@ def exact_outcome_of(path: Path) -> Outcome:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_checker, "take_ordinary", lambda *_args: None)  # type: ignore[reportUnknownLambdaType]  # stands in
         patch.setattr(row_checker.RowChecker, "_next_event", lambda *_args: None)  # type: ignore[reportUnknownLambdaType]  # stands in
-        patch.setattr(open_calls.OpenCall, "is_next_delta", lambda *_args: False)  # type: ignore[reportUnknownLambdaType]  # stands in
+        patch.setattr(open_calls.OpenCall, "take_deltas", lambda *_args: 0)  # type: ignore[reportUnknownLambdaType]  # stands in
         return outcome_of(path)
 
 
