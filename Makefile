@@ -15,7 +15,7 @@ DEV := $(VENV)/.ready-dev
 DOCS := $(VENV)/.ready-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format screenshots bench docs lock clean
+.PHONY: help demo test check faults format screenshots bench docs lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/make \1\t\2/' | expand -t 20
@@ -32,6 +32,10 @@ check: $(DEV) ## Run every check: style, types, import contracts, doctests, test
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q -n auto
+
+# In one process, so that the drives have the machine and their counts are printed.
+faults: $(TEST) ## Kill, fill, swap and cut at full strength, minutes long, and print the counts
+	FAULTS=full $(BIN)/python -m pytest -q tests/faults
 
 format: $(DEV) ## Put every file into the project's format
 	$(BIN)/ruff check --fix-only

@@ -82,9 +82,11 @@ def test_no_cut_recording_is_taken_for_a_whole_one(tmp_path: Path, strength: Str
 def test_whatever_was_cut_off_the_next_recording_works(tmp_path: Path, strength: Strength) -> None:
     whole = _record_two_calls(tmp_path / "whole.jsonl", delta_count=1)
     torn_count = 0
+    folder = tmp_path / "cut"
+    folder.mkdir()
     lengths = range(0, len(whole) + 1, strength.of(len(whole) // 40, 1))
     for length in lengths:
-        path = tmp_path / f"{length}.jsonl"
+        path = folder / "x.jsonl"
         path.write_bytes(whole[:length])
         _record(path, "again", scripted.text_events("yes\n"))
         inspection, calls = find_calls(path)
@@ -92,7 +94,9 @@ def test_whatever_was_cut_off_the_next_recording_works(tmp_path: Path, strength:
         assert len(calls["again"].events) == 5
         kept, _, torn = whole[:length].rpartition(b"\n")
         assert path.read_bytes().startswith(kept)
-        beside = [one.read_bytes() for one in tmp_path.glob(f"{path.name}.torn-*")]
+        beside = [one.read_bytes() for one in folder.glob("x.jsonl.torn-*")]
         assert beside == ([torn] if torn else []), length
+        for file in folder.iterdir():
+            file.unlink()
         torn_count += bool(torn)
     strength.tell(cuts=len(lengths), torn_rows_set_aside=torn_count)

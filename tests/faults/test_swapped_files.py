@@ -16,7 +16,7 @@ from openprogram.providers import file_safety, management
 from openprogram.providers.inspection import inspect_recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
 _DRIVE_SECONDS = 25
@@ -56,7 +56,7 @@ def _lock(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _swapper(path: Path, outside: Path, swapped: Counter[str]) -> Iterator[None]:
+def _swapper(path: Path, outside: Path, swapped: Counter[str]) -> Generator[None]:
     with run_child("fault_swapper", path, outside) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
