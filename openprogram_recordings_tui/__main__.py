@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from openprogram_recordings_tui.terminal import reason_to_refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from openprogram.providers.mismatches import MismatchReport
@@ -23,11 +23,13 @@ _PLAIN_COLUMNS = 105
 """What a row of the plain table takes besides the name, in cells: nothing is left out of it."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, write_list: Callable[[], None] | None = None) -> int:
     """Run the terminal UI.
 
     Args:
         argv: The words after the command; those of the process when None.
+        write_list: Writes the list of recordings where no screen can be drawn; a table of the UI's
+            own is written when None.
 
     Returns:
         0 after leaving it, 1 when a recording or report is not there, 2 when it cannot run here or
@@ -39,8 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(usage.code or 0)
     reason = reason_to_refuse(os.environ)
     if reason is not None:
-        _say(f"openprogram recordings tui: {reason}; here is the plain table")
-        _print_table_if_read()
+        _say(f"openprogram recordings tui: {reason}; here is the list")
+        if write_list is None:
+            _print_table_if_read()
+        else:
+            write_list()
         return _REFUSED
     return _run(words)
 

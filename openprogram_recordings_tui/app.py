@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import App, SystemCommand
+from textual.worker import Worker, WorkerState
 
 from openprogram.errors import OpenProgramError
-from openprogram_recordings_tui.background import Background
+from openprogram_recordings_tui.background import Background, describe
 from openprogram_recordings_tui.bindings import APP_KEYS, KEY_GROUPS, bindings_of
 from openprogram_recordings_tui.messages import (
     BackAsked,
     DeletionAsked,
     LeaveAsked,
+    ListsFailed,
     ListsRead,
     MismatchOpened,
     ModeAsked,
@@ -96,7 +98,7 @@ class RecordingsApp(App[None]):
         self._is_colourless = is_colourless
         self._now = now
         self._status: RecordReplayStatus | None = None
-        self.background = Background()
+        self.background = Background(self._reading_broke)
         """Reads for the whole app."""
         self._home = HomeScreen(None, is_read_only=is_read_only)
         self.register_theme(theme_of(DARK_THEME_NAME, DARK_INKS, dark=True))
@@ -150,6 +152,19 @@ class RecordingsApp(App[None]):
         in_app = action in {key.action for key in APP_KEYS}
         await self.run_action(action, self if in_app else self.screen)
 
+    def _reading_broke(self, kind: str, words: str) -> None:
+        """Say that something was raised that nobody foresaw, in the reading's thread."""
+        self.post_message(NoticeRaised(f"Reading the {kind} failed", words))
+        if kind == "lists":
+            self.post_message(ListsFailed())
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say that a change raised what nobody foresaw."""
+        worker = cast("Worker[object]", event.worker)  # pyright: ignore[reportUnknownMemberType] - Textual's event leaves it open
+        if event.state is WorkerState.ERROR and worker.error is not None:
+            self._say("Something failed", describe(worker.error), is_bad=True)
+            self._read_lists()
+
     def _read_lists(self) -> None:
         self.background.start("lists", self._read_all)
 
@@ -170,6 +185,7 @@ class RecordingsApp(App[None]):
                 reports = _list_reports() if reports is None else reports
         except (OSError, OpenProgramError) as error:
             self.post_message(NoticeRaised("The lists cannot be read", str(error)))
+            self.post_message(ListsFailed())
             return
         self.post_message(ListsRead(summaries, frozenset(), reports))
 
@@ -177,6 +193,11 @@ class RecordingsApp(App[None]):
     def lists_read(self, message: ListsRead) -> None:
         """Show the lists."""
         self._home.show_lists(message.summaries, message.unread, message.reports, self._now())
+
+    @on(ListsFailed)
+    def lists_failed(self) -> None:
+        """Wait for them no longer."""
+        self._home.show_failed()
 
     @on(StatusRead)
     def status_read(self, message: StatusRead) -> None:
@@ -265,25 +286,25 @@ class RecordingsApp(App[None]):
             path = message.summary.recording_id or str(message.summary.path)
             self._ask(ReplayDialog(message.summary), lambda _: self._replay(path))
 
-    @work(thread=True, group="change")
+    @work(thread=True, group="change", exit_on_error=False)
     def _delete(self, recording_id: str) -> None:
         from openprogram.providers import management  # late, as above
 
         self._change("Not deleted", lambda: management.delete_recording(recording_id))
 
-    @work(thread=True, group="change")
+    @work(thread=True, group="change", exit_on_error=False)
     def _record(self, name: str) -> None:
         from openprogram.providers import management  # late, as above
 
         self._change("Not set", lambda: management.prepare_record(name or None))
 
-    @work(thread=True, group="change")
+    @work(thread=True, group="change", exit_on_error=False)
     def _replay(self, selector: str) -> None:
         from openprogram.providers import management  # late, as above
 
         self._change("Not set", lambda: management.prepare_replay(selector))
 
-    @work(thread=True, group="change")
+    @work(thread=True, group="change", exit_on_error=False)
     def _turn_off(self) -> None:
         from openprogram.providers import management  # late, as above
 

@@ -6,14 +6,42 @@ import threading
 from collections.abc import Callable
 from typing import TypeAlias
 
+_SHOWN_CHARACTERS = 1000
+
 IsCancelled: TypeAlias = Callable[[], bool]
 """Says whether nobody wants the result any more; ask it often."""
 
 
-class Background:
-    """Runs readings for one owner. Leaving the UI ends them: they change nothing."""
+Fail: TypeAlias = Callable[[str, str], object]
+"""Takes the kind of a reading that raised, and what it raised in words, raw; it is called in the
+thread of the reading."""
 
-    def __init__(self) -> None:
+
+def describe(error: BaseException) -> str:
+    """Put an error that nobody foresaw into words.
+
+    Args:
+        error: What was raised.
+
+    Returns:
+        Its type and its text, raw and bounded.
+
+    Example:
+        >>> describe(KeyError("x"))
+        "KeyError: 'x'"
+    """
+    return f"{type(error).__name__}: {error}"[:_SHOWN_CHARACTERS]
+
+
+class Background:
+    """Runs readings for one owner. Leaving the UI ends them: they change nothing.
+
+    Args:
+        fail: Told of a reading that raised, unless nobody wants its result any more.
+    """
+
+    def __init__(self, fail: Fail) -> None:
+        self._fail = fail
         self._lock = threading.Lock()
         self._newest: dict[str, int] = {}
         self._started_count = 0
@@ -29,7 +57,7 @@ class Background:
 
         Args:
             kind: What is read, in a word.
-            read: Runs in a thread of its own, and must not raise.
+            read: Runs in a thread of its own.
         """
         with self._lock:
             self._started_count += 1
@@ -39,6 +67,9 @@ class Background:
         def run() -> None:
             try:
                 read(lambda: self._newest.get(kind) != number)
+            except Exception as error:  # noqa: BLE001 - the one place: the UI goes on, and says so
+                if self._newest.get(kind) == number:
+                    self._fail(kind, describe(error))
             finally:
                 with self._lock:
                     self._running_count -= 1

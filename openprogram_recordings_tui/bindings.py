@@ -33,6 +33,8 @@ class Key:
     """How the keys are written; made from `keys` when empty."""
     hint_cap: str = ""
     """How they are written in the footer; the first of `caps` when empty."""
+    keeps_hint: bool = False
+    """Whether its hint gets its room before those of other keys of the screen."""
     always: bool = False
     """Whether it acts even while a dialog is open or a field has the focus."""
     writes: bool = False
@@ -96,6 +98,7 @@ LIST_KEYS = (
     Key(id="list.last", keys="end,G", action="last", hint="", cap="G End",
         help="Go to the last line"),
     Key(id="list.choose", keys="enter,right,l", action="choose", hint="open", cap="enter",
+        hint_cap="↵",
         help="Go into the chosen line"),
 )  # fmt: skip
 
@@ -106,16 +109,17 @@ HOME_KEYS = (
         help="Replay this recording from the next start on"),
     Key(id="home.record", keys="R", action="record", hint="record", writes=True,
         help="Record from the next start on"),
-    Key(id="home.off", keys="o", action="off", hint="off", writes=True,
+    Key(id="home.off", keys="o", action="off", hint="off", writes=True, keeps_hint=True,
         help="Neither record nor replay from the next start on"),
     Key(id="home.delete", keys="d", action="delete", hint="delete", writes=True,
+        keeps_hint=True,
         help="Delete this recording, once its ID is typed"),
     Key(id="home.recordings", keys="1", action="tab('recordings')", hint="", cap="1",
         help="Show the recordings"),
     Key(id="home.mismatches", keys="2", action="tab('mismatches')", hint="", cap="2",
         help="Show the mismatch reports"),
     Key(id="home.tapes", keys="3", action="tab('tapes')", hint="", cap="3",
-        help="Say how a tape is made"),
+        help="Say how things stand with tapes"),
     Key(id="home.next_tab", keys="tab", action="next_tab(1)", hint="", cap="tab",
         help="Go to the next tab"),
     Key(id="home.previous_tab", keys="shift+tab", action="next_tab(-1)", hint="", cap="⇧tab",

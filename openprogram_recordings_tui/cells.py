@@ -71,6 +71,38 @@ def fit(text: str, cells: int) -> str:
     return "".join(kept) if len(bounded) == len(text) else "".join(kept[:kept_count]) + ELLIPSIS
 
 
+def fit_middle(text: str, cells: int) -> str:
+    """Shorten a text to a width, with an ellipsis in its middle where something is left out.
+
+    Args:
+        text: Any text, of any length.
+        cells: The most cells it may take.
+
+    Returns:
+        Its beginning and its end, whole clusters only; raw as from `fit`.
+
+    Example:
+        >>> fit_middle("20261130T091412Z-5be7a1c9", 11)
+        '20261…7a1c9'
+        >>> fit_middle("日本語", 4)
+        '日…'
+    """
+    shown = fit(text, cells)
+    if not shown.endswith(ELLIPSIS) or shown == text:
+        return shown
+    tail: list[str] = []
+    room = (cells - 1) // 2
+    for piece, _, width in reversed(list(measured(text[-_longest(cells) :]))):
+        if width > room:
+            break
+        tail.insert(0, piece)
+        room -= width
+    end = "".join(tail)
+    whole = fit(text, cells - width_of(end)) + end
+    # A tail that was torn out of a cluster may be wider than it was in it.
+    return whole if width_of(whole) <= cells else shown
+
+
 def width_of(text: str) -> int:
     r"""Measure a text as it will be drawn.
 

@@ -101,6 +101,10 @@ class ListsRead(Message):
         return isinstance(message, ListsRead)
 
 
+class ListsFailed(Message):
+    """The lists cannot be read; why is said elsewhere."""
+
+
 class StatusRead(Message):
     """The mode for the next start was read."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from openprogram_recordings_tui.cells import cut, fit_middle, width_of
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
     EMPTY_LINE,
@@ -37,7 +38,9 @@ _BADGES: dict[str, tuple[str, Role]] = {
     "blocked": ("✗ BLOCKED", "badge_blocked"),
 }
 _LABEL_FROM_WIDTH = 60
-_FILE_FROM_WIDTH = 120
+_LEAST_NAME_CELLS = 12
+_MARK_CELLS = 3
+_ARROW_CELLS = 3
 
 
 def title_line(trail: Sequence[str], status: RecordReplayStatus | None, width: int) -> Line:
@@ -51,22 +54,59 @@ def title_line(trail: Sequence[str], status: RecordReplayStatus | None, width: i
     Returns:
         The line.
     """
-    right = EMPTY_LINE if status is None else mode_badge(status, width)
-    path: Line = tuple(
-        span for name in trail for span in (Span(" › ", "faint"), Span(name, "strong"))
-    )
-    left = (*PRODUCT, *path)
-    if cells_of(left) + cells_of(right) >= width and trail:
-        left = (*PRODUCT[:1], *path[1:])
-    return spread(left, right, width)
+    names = [cut(name, width) for name in trail]
+    badge = EMPTY_LINE if status is None else mode_badge(status, width)
+    if cells_of(badge) + _least_trail(names) > width and status is not None:
+        badge = mode_badge(status, 0)
+    room = width - cells_of(badge) - 1
+    left = _trail_line(PRODUCT, names)
+    file = "" if status is None else _file_of(status)
+    if cells_of(left) + min(width_of(file), _LEAST_NAME_CELLS) > room:
+        left = _trail_line(PRODUCT[:1], _shortened(names, room - _MARK_CELLS))
+    right = badge
+    file_room = room - cells_of(left)
+    if status is not None and file and file_room >= _LEAST_NAME_CELLS:
+        right = mode_badge(status, width, file=fit_middle(file, file_room - 1))
+    return spread(left, right if cells_of(right) < width else badge, width)
 
 
-def mode_badge(status: RecordReplayStatus, width: int) -> Line:
+def _trail_line(head: Line, names: Sequence[str]) -> Line:
+    spans = [span for name in names for span in (Span(" › ", "faint"), Span(name, "strong"))]
+    # Behind the bare mark the first name needs no arrow.
+    return (*head, *(spans if len(head) > 1 else spans[1:]))
+
+
+def _least_trail(names: Sequence[str]) -> int:
+    """Measure the trail with its longest name cut as far as that says anything."""
+    widths = sorted(width_of(name) for name in names)
+    if not widths:
+        return _MARK_CELLS
+    longest = min(widths.pop(), _LEAST_NAME_CELLS)
+    return _MARK_CELLS + sum(widths) + longest + _ARROW_CELLS * len(widths)
+
+
+def _shortened(names: list[str], room: int) -> list[str]:
+    """Cut the longest name in its middle, until all fit."""
+    over = sum(map(width_of, names)) + _ARROW_CELLS * (len(names) - 1) - room
+    if over <= 0 or not names:
+        return names
+    place = max(range(len(names)), key=lambda i: width_of(names[i]))
+    names = list(names)
+    names[place] = fit_middle(names[place], max(width_of(names[place]) - over, 1))
+    return names
+
+
+def _file_of(status: RecordReplayStatus) -> str:
+    return f"{status.file}" if status.mode in ("record", "replay") else ""
+
+
+def mode_badge(status: RecordReplayStatus, width: int, *, file: str = "") -> Line:
     """Say what the next start does with provider calls.
 
     Args:
         status: The mode for the next start.
         width: Of the screen, in cells.
+        file: The recording it uses, as far as there is room for its name; raw.
 
     Returns:
         A few spans for the right edge.
@@ -76,8 +116,8 @@ def mode_badge(status: RecordReplayStatus, width: int) -> Line:
     badge = Span(f" {word} ", role)
     spans = [Span("next start ", "dim")] if width >= _LABEL_FROM_WIDTH else []
     spans.append(badge)
-    if mode in ("record", "replay") and width >= _FILE_FROM_WIDTH:
-        spans.append(Span(f" {status.file}", "dim"))
+    if file:
+        spans.append(Span(f" {file}", "dim"))
     if status.restart_required:
         spans.append(Span(" restart the worker", "warning"))
     spans.append(Span(" "))
@@ -137,30 +177,46 @@ def tab_at(tabs: Sequence[Tab], chosen: str, column: int) -> str | None:
     return None
 
 
-def hints_line(keys: Sequence[Key], right: str, width: int) -> Line:
-    """Write the hints that fit, the worthiest first.
+def hints_line(keys: Sequence[Key], right: str, width: int, *, first: Sequence[Key] = ()) -> Line:
+    """Write the hints that fit, in their order.
 
     Args:
-        keys: In order of worth.
+        keys: In the order to show, which is that of worth.
         right: What stands at the right edge, such as a position; raw.
         width: Of the screen, in cells.
+        first: Those of `keys` that get their room before all others.
 
     Returns:
-        The bottom line.
+        The bottom line; where not all hints fit, what is at the right edge is written shorter.
     """
+    shown = [key for key in keys if key.hint]
     end: Line = (Span(f"{right} ", "dim"),) if right else EMPTY_LINE
-    room = width - cells_of(end) - 2
-    spans: list[Span] = [Span(" ")]
-    for key in keys:
-        if not key.hint:
-            continue
-        cap = key.hint_cap or key.caps.split(" ")[0]
-        needed = len(cap) + len(key.hint) + 4
-        if needed > room:
-            continue
-        room -= needed
-        spans += [Span(f" {cap} ", "key_cap"), Span(f"{key.hint} ", "dim")]
+    if sum(map(_hint_cells, shown)) + cells_of(end) + 1 > width:
+        end = (Span(right.replace(" of ", "/") + " ", "dim"),) if right else EMPTY_LINE
+    if sum(_hint_cells(key) for key in first) + cells_of(end) + 1 > width:
+        end = EMPTY_LINE
+    # The gap behind the last hint may stand for the one before the right edge.
+    room = width - cells_of(end)
+    fitting: set[str] = set()
+    for key in (*first, *shown):
+        if key.id not in fitting and _hint_cells(key) <= room:
+            room -= _hint_cells(key)
+            fitting.add(key.id)
+    spans: list[Span] = []
+    for key in shown:
+        if key.id in fitting:
+            spans += [Span(f" {_hint_cap(key)} ", "key_cap"), Span(f"{key.hint} ", "dim")]
+    if spans:
+        spans[-1] = Span(spans[-1].text.rstrip(), spans[-1].role)
     return spread(tuple(spans), end, width)
+
+
+def _hint_cap(key: Key) -> str:
+    return key.hint_cap or key.caps.split(" ")[0]
+
+
+def _hint_cells(key: Key) -> int:
+    return len(_hint_cap(key)) + len(key.hint) + 3
 
 
 def fault_banner(error: RecordingFileError, sound_call_count: int) -> Line:

@@ -34,6 +34,7 @@ def conversation_of(
     *,
     outcome: str | None,
     cost_usd: float | None = None,
+    left_out_count: int = 0,
     known_message_count: int = 0,
 ) -> list[Block]:
     """Turn a call into blocks.
@@ -43,6 +44,7 @@ def conversation_of(
         answer: The assistant message as far as it came; None when there is none.
         outcome: How the call ended; None when it did not.
         cost_usd: As for `end_block`.
+        left_out_count: How many of the last events did not go into the answer.
         known_message_count: How many messages stood in the call before already.
 
     Returns:
@@ -60,7 +62,8 @@ def conversation_of(
     for message in messages:
         blocks += _message_blocks(message)
     end = end_block(answer, outcome=outcome, cost_usd=cost_usd)
-    return [*blocks, *_answer_blocks(answer or {}), end]
+    blocks += _answer_blocks(answer or {})
+    return [*blocks, *([_left_out(left_out_count)] if left_out_count else []), end]
 
 
 def shared_message_count(before: Mapping[str, Json], after: Mapping[str, Json]) -> int:
@@ -134,6 +137,12 @@ def _answer_blocks(answer: Mapping[str, Json]) -> list[Block]:
     if error:
         blocks.append(_plain_block("ERROR", "bad", str(error), "text"))
     return blocks
+
+
+def _left_out(event_count: int) -> Block:
+    words = f"{figures.plural(event_count, 'event')} from here on are not put together"
+    heading = (Span("CUT HERE  ", "warning"), Span(f"{words} · view 3 shows them", "dim"))
+    return Block(heading=heading, gutter="warning")
 
 
 def end_block(

@@ -24,6 +24,8 @@ Json: TypeAlias = Any
 Side: TypeAlias = Literal["recorded", "incoming"]
 
 _CONTEXT_CHARACTERS = 24
+_LIST_CONTEXT_CHARACTERS = 9
+_SHORT_CHARACTERS = 300
 _COMPARED_CHARACTERS = 6000
 _WORDS_COMPARED = 400
 _ODD_SPACE = re.compile(r"[^\S \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
@@ -233,8 +235,31 @@ def short_text(value: Json) -> str:
     if isinstance(value, dict | list) and value:
         return f"{'object' if isinstance(value, dict) else 'array'}, {what_is_in(value)}"
     if isinstance(value, str):
-        return f'"{value[:300]}"'
+        return f'"{value[:_SHORT_CHARACTERS]}"'
     return scalar_text(value)
+
+
+def parting_text(own: Json, other: Json) -> str:
+    """Write a value in a few words, a text from where it parts from another.
+
+    Args:
+        own: Any JSON value, or `MISSING`.
+        other: What it is compared with, likewise.
+
+    Returns:
+        Bounded raw text, with an ellipsis for what both begin with.
+
+    Example:
+        >>> parting_text("read the file a.txt", "read the file b.txt")
+        '"…the file a.txt"'
+    """
+    if not (isinstance(own, str) and isinstance(other, str)):
+        return short_text(own)
+    shared = _shared_length(own, other)
+    if shared <= _LIST_CONTEXT_CHARACTERS + 1:
+        return short_text(own)
+    start = shared - _LIST_CONTEXT_CHARACTERS
+    return f'"…{own[start : start + _SHORT_CHARACTERS]}"'
 
 
 def _window(spans: Sequence[Span], width: int) -> Line:

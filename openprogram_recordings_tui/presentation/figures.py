@@ -129,7 +129,7 @@ def age(instant_at: datetime | None, now_at: datetime) -> str:
         now_at: Aware.
 
     Returns:
-        At most nine cells; a date once it is more than a year ago.
+        At most nine cells; a month once it is more than a year ago.
 
     Example:
         >>> now = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -146,7 +146,7 @@ def age(instant_at: datetime | None, now_at: datetime) -> str:
     for until_seconds, unit_seconds, unit in _AGES:
         if seconds < until_seconds:
             return f"{seconds // unit_seconds:.0f}{unit} ago"
-    return instant_at.astimezone(UTC).strftime("%Y-%m-%d")
+    return instant_at.astimezone(UTC).strftime("%Y-%m")
 
 
 def instant(instant_at: datetime | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from openprogram.providers.ignored_paths import can_be_ignored
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.differences import short_text
+from openprogram_recordings_tui.presentation.differences import parting_text
 from openprogram_recordings_tui.presentation.lines import (
     Cell,
     Column,
@@ -67,8 +67,8 @@ class MismatchLines(LineSource):
             Cell(recording_name(report.recording), "strong"),
             Cell(str(report.call_index), "dim"),
             Cell(report.field_path),
-            Cell(short_text(report.recorded), "recorded"),
-            Cell(short_text(report.incoming), "incoming"),
+            Cell(parting_text(report.recorded, report.incoming), "recorded"),
+            Cell(parting_text(report.incoming, report.recorded), "incoming"),
         )
         return (Span(" "), *table_line(_COLUMNS, cells, width - 2))
 

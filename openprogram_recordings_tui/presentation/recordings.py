@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from openprogram.providers.management import UNTELLABLE_TIMES, RecordingSummary
 from openprogram_recordings_tui.cells import cut, wrap
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
-
-    from openprogram.providers.management import RecordingSummary
 
 _COLUMNS = (
     Column(title="", width=1),
@@ -45,6 +45,16 @@ READING_MARK = Mark("…", "reading", "dim")
 _FIRST_TEXT_LINES = 6
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadRecording(RecordingSummary):
+    """A recording of which only stat has told something yet: nothing is known of its content."""
+
+    @property
+    def valid(self) -> bool:
+        """Nobody has looked."""
+        return False
+
+
 def recording_state(summary: RecordingSummary) -> Mark:
     """Say in one mark how a recording stands.
 
@@ -52,8 +62,10 @@ def recording_state(summary: RecordingSummary) -> Mark:
         summary: The recording.
 
     Returns:
-        Unsound before active before incomplete: the worst is said.
+        Unsound before active before incomplete: the worst is said; of one that was not read, that.
     """
+    if isinstance(summary, UnreadRecording):
+        return READING_MARK
     if summary.error is not None:
         return Mark("✗", summary.error.code.replace("_", " "), "bad")
     if summary.active:
@@ -156,7 +168,7 @@ class RecordingLines(LineSource):
         cells = (
             Cell(state.sign, state.role),
             Cell(name_of(summary), "strong"),
-            Cell(figures.age(summary.created_at, self._now_at), "dim"),
+            Cell(figures.age(_told(summary.created_at), self._now_at), "dim"),
             Cell(figures.count(summary.call_count)),
             Cell(figures.count(summary.event_count), "dim"),
             Cell(figures.size(summary.size_bytes), "dim"),
@@ -173,7 +185,7 @@ class RecordingLines(LineSource):
         cells = (
             Cell(READING_MARK.sign, READING_MARK.role),
             Cell(name_of(summary), "strong"),
-            Cell(figures.age(summary.modified_at, self._now_at), "dim"),
+            Cell(figures.age(_told(summary.modified_at), self._now_at), "dim"),
             *(unknown, unknown),
             Cell(figures.size(summary.size_bytes), "dim"),
             *(unknown, unknown, unknown),
@@ -232,12 +244,18 @@ def preview(
         Its lines.
     """
     state = recording_state(summary)
+    created_at = _told(summary.created_at)
     lines: list[Line] = [
         (Span(name_of(summary), "title"),),
         (Span(f"{state.sign} {state.word}", state.role),),
         EMPTY_LINE,
-        _fact("created", f"{figures.instant(summary.created_at)}"),
-        _fact("", figures.age(summary.created_at, now_at), "dim"),
+    ]
+    if isinstance(summary, UnreadRecording):
+        lines.append(_fact("written", figures.instant(created_at)))
+        return [*lines, _fact("size", figures.size(summary.size_bytes))]
+    lines += [
+        _fact("created", figures.instant(created_at)),
+        _fact("", figures.age(created_at, now_at), "dim"),
         _fact("holds", figures.plural(summary.call_count, "call")),
         _fact("", figures.plural(summary.event_count, "event")),
         _fact("size", figures.size(summary.size_bytes)),
@@ -254,6 +272,10 @@ def preview(
         lines += [(Span(text),) for text in wrapped]
     lines += _troubles(summary, width)
     return lines
+
+
+def _told(instant_at: datetime) -> datetime | None:
+    return None if instant_at in UNTELLABLE_TIMES else instant_at
 
 
 def _fact(name: str, value: str, role: str = "text") -> Line:

@@ -8,7 +8,7 @@ from textual.screen import Screen
 
 from openprogram_recordings_tui.background import Background
 from openprogram_recordings_tui.bindings import APP_KEYS
-from openprogram_recordings_tui.messages import BackAsked, LeaveAsked
+from openprogram_recordings_tui.messages import BackAsked, LeaveAsked, NoticeRaised
 from openprogram_recordings_tui.presentation.chrome import hints_line, title_line
 from openprogram_recordings_tui.widgets.bars import Bar
 
@@ -34,7 +34,7 @@ class BaseScreen(Screen[None]):
         """The mode for the next start; None while it is not read."""
         self.is_read_only = is_read_only
         """Whether keys that write are gone."""
-        self.background = Background()
+        self.background = Background(self.reading_broke)
         """Reads for this screen."""
         self.title_bar = Bar(self._title, id="title")
         """The top line."""
@@ -49,6 +49,15 @@ class BaseScreen(Screen[None]):
     def on_unmount(self) -> None:
         """Let go of what is still read."""
         self.background.cancel()
+
+    def reading_broke(self, kind: str, words: str) -> None:
+        """Say that something was raised that nobody foresaw; called in the reading's thread.
+
+        Args:
+            kind: What was being read.
+            words: What was raised; raw.
+        """
+        self.post_message(NoticeRaised(f"Reading the {kind} failed", words))
 
     def trail(self) -> Sequence[str]:
         """Say where we are, from outside to inside; raw."""
@@ -101,5 +110,8 @@ class BaseScreen(Screen[None]):
         keys = [key for key in self.keys if self.is_possible(key)]
         leaving = [key for key in keys if key.action in ("back", "out", "leave") and key.hint]
         acting = [key for key in keys if key not in leaving]
-        ordered = [*leaving[:1], APP_KEYS[0], *acting, *leaving[1:]]
-        return hints_line(ordered, self.position(), width)
+        ordered = [*leaving[:-1], *acting, APP_KEYS[0], *leaving[-1:]]
+        # Whatever else is left out: how to leave, how to go back, and where all keys are told.
+        always = [*leaving[-1:], APP_KEYS[0], *leaving[:-1]]
+        kept = [*always, *(key for key in acting if key.keeps_hint)]
+        return hints_line(ordered, self.position(), width, first=kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -10,10 +9,12 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
+from openprogram.errors import InvalidSelectorError
+from openprogram.providers.file_safety import validate_recording_id
 from openprogram_recordings_tui.bindings import DIALOG_KEYS, bindings_of
 from openprogram_recordings_tui.cells import wrap
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Span, cells_of
+from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, Line, Role, Span, cells_of
 from openprogram_recordings_tui.presentation.recordings import name_of
 from openprogram_recordings_tui.widgets.bars import Bar, TextBlock
 from openprogram_recordings_tui.widgets.fields import PRINTABLE_ASCII
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from openprogram.providers.management import RecordingSummary
 
 _PARAGRAPH_LINES = 8
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_FULL_ID = Span("Type its full ID to delete it:")
 _AT_NEXT_START = "It takes effect at the next start of the agent or worker."
 
 
@@ -40,9 +41,22 @@ class Dialog(ModalScreen[str | None]):
     title_text: str = ""
     """What the box is about."""
 
+    ask: Span = Span("")
+    """What the field wants, or what is wrong with what stands in it."""
+
     def body(self) -> Sequence[Span]:
         """Say what happens and what stays, a paragraph each."""
         return ()
+
+    def ask_for(self, text: str, role: Role = "text") -> None:
+        """Say above the field what it wants.
+
+        Args:
+            text: The words; raw.
+            role: `bad` when something is wrong with what stands there.
+        """
+        self.ask = Span(text, role)
+        self.query_one("#words", TextBlock).refresh(layout=True)
 
     def field(self) -> Input | None:
         """Give the field to fill in, where there is one."""
@@ -110,6 +124,7 @@ class DeleteDialog(Dialog):
     def __init__(self, summary: RecordingSummary) -> None:
         super().__init__()
         self._id = name_of(summary)
+        self.ask = _FULL_ID
         self._summary = summary
 
     def body(self) -> Sequence[Span]:
@@ -124,7 +139,7 @@ class DeleteDialog(Dialog):
             Span(facts, "dim"),
             Span(""),
             Span("It is gone for good: there is no trash. Nothing else is touched."),
-            Span("Type its full ID to delete it:"),
+            self.ask,
         )
 
     def field(self) -> Input:
@@ -144,15 +159,22 @@ class DeleteDialog(Dialog):
     def typed(self, message: Input.Changed) -> None:
         """Allow the deletion once the ID is there in full."""
         self.query_one("#agree", Button).disabled = message.value != self._id
+        self.query_one("#confirmation", Input).remove_class("-bad")
+        if message.value != self._id:
+            self.ask_for(_FULL_ID.text)
 
     @on(Input.Submitted, "#confirmation")
     def submitted(self, message: Input.Submitted) -> None:
-        """Enter goes on to the button; it does not delete."""
-        if message.value == self._id:
-            agree = self.query_one("#agree", Button)
-            # Keys may come faster than the news that the ID is complete.
-            agree.disabled = False
-            agree.focus()
+        """Enter goes on to the button, and says so; it does not delete."""
+        if message.value != self._id:
+            self.query_one("#confirmation", Input).add_class("-bad")
+            self.ask_for(f"Nothing is deleted: that is not its ID. Type {self._id} in full:", "bad")
+            return
+        agree = self.query_one("#agree", Button)
+        # Keys may come faster than the news that the ID is complete.
+        agree.disabled = False
+        agree.focus()
+        self.ask_for("The ID is right. Enter once more deletes it for good.", "warning")
 
     @on(Button.Pressed, "#agree")
     def agreed(self) -> None:
@@ -165,6 +187,7 @@ class RecordDialog(Dialog):
     """Ask for the name of a new recording."""
 
     title_text = "Record from the next start on"
+    ask = Span("Name, or nothing for the time and a random ending:")
 
     def body(self) -> Sequence[Span]:
         """Say what is made and changed."""
@@ -173,7 +196,7 @@ class RecordDialog(Dialog):
             Span("Credentials are removed before writing; private content is not.", "warning"),
             Span(_AT_NEXT_START, "dim"),
             Span(""),
-            Span("Name, or nothing for the time and a random ending:"),
+            self.ask,
         )
 
     def field(self) -> Input:
@@ -193,17 +216,31 @@ class RecordDialog(Dialog):
     @on(Input.Changed, "#name")
     def typed(self, message: Input.Changed) -> None:
         """Check the name while it is typed."""
-        fits = not message.value or _ID.fullmatch(message.value) is not None
-        self.query_one("#agree", Button).disabled = not fits
-        self.query_one("#name", Input).set_class(not fits, "-bad")
+        broken_rule = _broken_rule(message.value)
+        self.query_one("#agree", Button).disabled = broken_rule is not None
+        self.query_one("#name", Input).set_class(broken_rule is not None, "-bad")
+        if broken_rule is None:
+            self.ask_for(RecordDialog.ask.text)
+        else:
+            self.ask_for(f"Not a name: {broken_rule}", "bad")
 
     @on(Input.Submitted, "#name")
     @on(Button.Pressed, "#agree")
     def agreed(self) -> None:
         """The name was agreed to."""
         name = self.query_one("#name", Input).value
-        if not name or _ID.fullmatch(name):
+        if _broken_rule(name) is None:
             self.dismiss(name)
+
+
+def _broken_rule(name: str) -> str | None:
+    """Say what keeps a name from being one; nothing at all is allowed."""
+    try:
+        if name:
+            validate_recording_id(name)
+    except InvalidSelectorError as error:
+        return error.rule
+    return None
 
 
 class ReplayDialog(Dialog):

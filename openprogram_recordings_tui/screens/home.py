@@ -69,11 +69,15 @@ _NO_MISMATCHES: tuple[Line, ...] = (
 )
 _TAPES: tuple[Line, ...] = (
     EMPTY_LINE,
-    (Span("   Tapes are the flight recorder's: one file per run of your own code.", "strong"),),
+    (Span("   Tapes cannot be read by this version yet.", "strong"),),
     EMPTY_LINE,
-    (Span("   This release records provider calls only. To make a recording of one, run:"),),
+    (Span("   No command of it makes one, either. What it records are calls of models:"),),
+    (Span("   those recordings are in tab "), Span("1", "key_cap"), Span(".")),
+)
+_UNREADABLE: tuple[Line, ...] = (
     EMPTY_LINE,
-    (Span("       openprogram recordings record --name first-run", "accent"),),
+    (Span("   The recordings cannot be read.", "strong"),),
+    (Span("   Press "), Span("^l", "key_cap"), Span(" to read them again.")),
 )
 _READING: tuple[Line, ...] = (EMPTY_LINE, (Span("   reading the recordings…", "dim"),))
 
@@ -150,6 +154,11 @@ class HomeScreen(BaseScreen):
             self._show_reports(reports)
         self._tabs.retitle(self._tab_labels())
         self._show_recordings()
+
+    def show_failed(self) -> None:
+        """Say that the lists cannot be read; what was read before stays."""
+        if self._summaries is None:
+            self._recordings.show(FixedLines(_UNREADABLE))
 
     @property
     def summaries(self) -> Sequence[RecordingSummary]:

@@ -203,6 +203,12 @@ class RecordingScreen(BaseScreen):
             return
         self.post_message(RecordingInspected(reading, inspection))
 
+    def reading_broke(self, kind: str, words: str) -> None:
+        """Say it, and show what there is."""
+        super().reading_broke(kind, words)
+        if kind == "rows":
+            self.post_message(ReadingFailed(self._reading, words))
+
     @on(RowsFound)
     def rows_found(self, message: RowsFound) -> None:
         """Show what there is so far."""
@@ -247,8 +253,11 @@ class RecordingScreen(BaseScreen):
     @on(ReadingFailed)
     def reading_failed(self, message: ReadingFailed) -> None:
         """Say why nothing more will come."""
-        if message.reading == self._reading:
-            self._show_banner(unreadable_banner(message.reason))
+        if message.reading != self._reading:
+            return
+        self._show_banner(unreadable_banner(message.reason))
+        if self._shown_call is None:
+            self._begin_at(min(self._wanted_call or 0, max(self._recording.call_count - 1, 0)))
 
     def _show_banner(self, line: Line) -> None:
         self._banner.show(lambda _: line)

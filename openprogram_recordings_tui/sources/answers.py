@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from openprogram_recordings_tui.presentation.values import Json, object_of, text_of, whole_of
+from openprogram.providers.recording.snapshots import SnapshotReader
+from openprogram_recordings_tui.presentation.values import (
+    Json,
+    array_of,
+    is_object,
+    object_of,
+    text_of,
+    whole_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-_TEXT_FIELDS = {"text": "text", "thinking": "thinking"}
 
 
 def whole_answer(event: Mapping[str, Json]) -> Mapping[str, Json] | None:
@@ -28,41 +36,71 @@ def whole_answer(event: Mapping[str, Json]) -> Mapping[str, Json] | None:
     return message or None
 
 
-def assemble_answer(events: Iterable[Mapping[str, Json]]) -> Mapping[str, Json]:
-    """Put the content of an answer together from its deltas.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The assistant message of a call as far as it came."""
+
+    message: Mapping[str, Json] | None
+    """The message; only its content where it had to be put together; None when nothing came."""
+    left_out_count: int = 0
+    """How many events, from some place on, did not go into it."""
+
+
+def assemble_answer(
+    events: Iterable[Mapping[str, Json] | None], event_count: int, limit: int
+) -> Answer:
+    """Put the content of an answer together by the rule of the recording format.
 
     Args:
-        events: The first events of a call, in order.
+        events: The events of a call as they stand in their rows, in order; None for one that cannot
+            be read.
+        event_count: How many there are.
+        limit: How many are read at most.
 
     Returns:
-        An assistant message that has content and nothing else.
+        The answer up to the first event that does not follow from those before it. Arguments of a
+        tool call that is not whole stand in it as the text that came of them.
     """
-    kinds: dict[int, str] = {}
-    parts: dict[int, list[str]] = {}
-    tool_calls: dict[int, Mapping[str, Json]] = {}
-    for event in events:
-        place = whole_of(event.get("content_index"))
-        if place is None:
-            continue
-        kind, _, step = text_of(event.get("type")).partition("_")
-        kinds.setdefault(place, kind)
-        if step == "delta":
-            parts.setdefault(place, []).append(text_of(event.get("delta")))
-        elif step == "end" and kind == "toolcall":
-            tool_calls[place] = object_of(event.get("tool_call"))
-    return {
-        "content": [
-            tool_calls.get(place) or _block(kinds[place], "".join(parts.get(place, ())))
-            for place in sorted(kinds)
-        ]
-    }
+    reader = SnapshotReader()
+    content: Json = []
+    arguments: dict[int, list[str]] = {}
+    used_count = 0
+    for event in islice(events, limit):
+        if event is None:
+            break
+        try:
+            partial = object_of(reader.rebuild(dict(event)).get("partial"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            # What stands in a broken file may have any shape.
+            break
+        if partial:
+            content = partial.get("content")
+        _note_arguments(arguments, event)
+        used_count += 1
+    blocks = [
+        _with_arguments(block, arguments.get(place))
+        for place, block in enumerate(array_of(content))
+    ]
+    return Answer({"content": blocks}, event_count - used_count)
 
 
-def _block(kind: str, text: str) -> Mapping[str, Json]:
-    if kind in _TEXT_FIELDS:
-        return {"type": kind, _TEXT_FIELDS[kind]: text}
+def _note_arguments(arguments: dict[int, list[str]], event: Mapping[str, Json]) -> None:
+    """Keep what came of the arguments of a tool call until it is whole."""
+    place = whole_of(event.get("content_index"))
+    if place is None:
+        return
+    if event.get("type") == "toolcall_delta":
+        arguments.setdefault(place, []).append(text_of(event.get("delta")))
+    elif event.get("type") == "toolcall_end":
+        arguments.pop(place, None)
+
+
+def _with_arguments(block: Json, parts: list[str] | None) -> Json:
+    if not parts or not is_object(block) or block.get("type") != "toolCall":
+        return block
+    text = "".join(parts)
     try:
-        arguments = json.loads(text)
+        arguments: Json = json.loads(text)
     except (ValueError, RecursionError):
-        arguments = {"…": text}
-    return {"type": "toolCall", "name": "…", "id": "not whole", "arguments": arguments}
+        arguments = None
+    return {**block, "arguments": arguments if is_object(arguments) else {"…": text}}

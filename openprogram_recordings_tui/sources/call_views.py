@@ -19,6 +19,7 @@ from openprogram_recordings_tui.presentation.lines import (
     Span,
 )
 from openprogram_recordings_tui.presentation.trees import TreeLines
+from openprogram_recordings_tui.sources.answers import Answer
 from openprogram_recordings_tui.sources.lists import EventLines, RawLines
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class CallViews:
         self.call_index = call_index
         """Which call."""
         self._made: dict[str, LineSource] = {}
+        self._answer = Answer(None)
 
     def source(self, view: str) -> LineSource:
         """Give a view of the call.
@@ -60,7 +62,7 @@ class CallViews:
         made = self._made.get("conversation")
         if isinstance(made, ConversationLines):
             index = self.call_index
-            answer, outcome = self._recording.answer(index), self._recording.outcome(index)
+            answer, outcome = self._answer.message, self._recording.outcome(index)
             cost_usd = self._recording.cost_usd(index)
             made.replace_end(end_block(answer, outcome=outcome, cost_usd=cost_usd))
 
@@ -82,9 +84,11 @@ class CallViews:
         if request is None:
             return self._nothing()
         before = self._recording.request(self.call_index - 1) if self.call_index else None
+        self._answer = self._recording.answer(self.call_index)
         blocks = conversation_of(
             request,
-            self._recording.answer(self.call_index),
+            self._answer.message,
+            left_out_count=self._answer.left_out_count,
             outcome=self._recording.outcome(self.call_index),
             cost_usd=self._recording.cost_usd(self.call_index),
             known_message_count=shared_message_count(before, request) if before else 0,

@@ -13,8 +13,8 @@ from openprogram.providers.row_index import RowIndex
 from openprogram_recordings_tui.presentation.conversations import gist_of
 from openprogram_recordings_tui.presentation.marks import call_mark, outcome_mark
 from openprogram_recordings_tui.presentation.rows import CallRow
-from openprogram_recordings_tui.presentation.values import Json, object_of, text_of
-from openprogram_recordings_tui.sources.answers import assemble_answer, whole_answer
+from openprogram_recordings_tui.presentation.values import Json, is_object, object_of, text_of
+from openprogram_recordings_tui.sources.answers import Answer, assemble_answer, whole_answer
 from openprogram_recordings_tui.sources.decoding import decode_event, decode_row
 
 if TYPE_CHECKING:
@@ -166,22 +166,29 @@ class OpenRecording:
             return None
         return str((self.row(row) or {}).get("outcome") or "complete")
 
-    def answer(self, call_index: int) -> Mapping[str, Json] | None:
+    def answer(self, call_index: int) -> Answer:
         """Give the assistant message of a call as far as it came.
 
         Args:
             call_index: From 0.
 
         Returns:
-            The message of its last event, or one put together from its deltas; None without any.
+            The message of its last event, or one put together from its deltas, and how many of
+            them are left out.
         """
         rows = self.event_rows(call_index)
         if not rows:
-            return None
+            return Answer(None)
         last = object_of((self.row(rows[-1]) or {}).get("event"))
-        return whole_answer(last) or assemble_answer(
-            self.event(row) or {} for row in rows[:_ASSEMBLED_EVENTS]
-        )
+        whole = whole_answer(last)
+        if whole is not None:
+            return Answer(whole)
+        events = (self._whole_event(row) for row in rows)
+        return assemble_answer(events, len(rows), _ASSEMBLED_EVENTS)
+
+    def _whole_event(self, row: int) -> Mapping[str, Json] | None:
+        event = (self.row(row) or {}).get("event")
+        return event if is_object(event) else None
 
     def event(self, row: int) -> Mapping[str, Json] | None:
         """Read what a line shows of an event.

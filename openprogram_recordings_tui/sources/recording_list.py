@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from openprogram.providers import management
-from openprogram.providers.management import RecordingSummary
+from openprogram_recordings_tui.presentation.recordings import UnreadRecording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import stat_result
     from pathlib import Path
 
+    from openprogram.providers.management import RecordingSummary
     from openprogram_recordings_tui.background import IsCancelled
 
 _PATIENCE_SECONDS = 0.1
@@ -36,7 +36,9 @@ def read_recordings(
     Raises:
         UnsafeFileError: The recordings directory is a link, or another user's.
     """
-    found = {path: _stat_only(path) for path in management.find_recordings()}
+    found: dict[Path, RecordingSummary] = {
+        path: _stat_only(path) for path in management.find_recordings()
+    }
     unread = set(found)
     for summary in known:
         stat = found.get(summary.path)
@@ -65,14 +67,14 @@ def _newest_first(found: dict[Path, RecordingSummary]) -> list[RecordingSummary]
     return sorted(found.values(), key=lambda s: (s.created_at, s.modified_at), reverse=True)
 
 
-def _stat_only(path: Path) -> RecordingSummary:
+def _stat_only(path: Path) -> UnreadRecording:
     """Say of a recording what can be said without reading it."""
     try:
         status: stat_result | None = path.lstat()
     except OSError:
         status = None
-    modified_at = _written_at(0 if status is None else status.st_mtime_ns)
-    return RecordingSummary(
+    modified_at = management.written_at(status)
+    return UnreadRecording(
         recording_id=path.name.removesuffix(".jsonl"),
         path=path,
         created_at=modified_at,
@@ -88,11 +90,3 @@ def _stat_only(path: Path) -> RecordingSummary:
         calls=(),
         warning=None,
     )
-
-
-def _written_at(time_ns: int) -> datetime:
-    """Read a time as management does, to the microsecond; one that no calendar has is long ago."""
-    try:
-        return datetime.fromtimestamp(time_ns // 1000 / 1_000_000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, UTC)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import pathlib
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
+from typer.testing import CliRunner
 
+import openprogram_recordings_tui
 from examples.demo_state import HOSTILE_TEXT, flaky_test, hostile
+from openprogram.cli.app import app
+from openprogram.providers import management
 from openprogram.providers.mismatches import list_mismatch_reports
+from openprogram_recordings_tui.bindings import KEY_GROUPS
 from openprogram_recordings_tui.widgets.palette import (
     DARK_THEME_NAME,
     LIGHT_THEME_NAME,
@@ -120,6 +127,38 @@ async def test_a_dialog_does_not_hold_anyone_back(open_ui: OpenUi, key: str):
         assert ui.app._exit
 
 
+async def test_a_source_that_breaks_is_said_and_nothing_waits_for_it(
+    open_ui: OpenUi, monkeypatch: pytest.MonkeyPatch
+):
+    def find() -> list[object]:
+        raise ZeroDivisionError("\x1b[2J odd")
+
+    monkeypatch.setattr(management, "find_recordings", find)
+    async with open_ui() as ui:
+        assert ui.screen_name == "NoticeDialog"
+        assert "Reading the lists failed" in ui.text
+        assert "ZeroDivisionError: ␛[2J odd" in ui.words
+        await ui.press("enter")
+        assert "The recordings cannot be read." in ui.text
+        assert "reading the recordings" not in ui.text
+
+        monkeypatch.undo()
+
+
+async def test_a_change_that_breaks_is_said_and_the_lists_stay(
+    open_ui: OpenUi, monkeypatch: pytest.MonkeyPatch
+):
+    def turn_off() -> None:
+        raise ZeroDivisionError("odd")
+
+    monkeypatch.setattr(management, "turn_off", turn_off)
+    async with open_ui() as ui:
+        await ui.press("o")
+        assert "ZeroDivisionError: odd" in ui.words
+        await ui.press("enter")
+        assert "1 of 11" in ui.lines[-1] or "1/11" in ui.lines[-1]
+
+
 @pytest.mark.parametrize("size", [(20, 6), (1, 1)])
 async def test_no_size_ends_the_ui(open_ui: OpenUi, size: tuple[int, int]):
     async with open_ui(size=size) as ui:
@@ -130,6 +169,39 @@ async def test_no_size_ends_the_ui(open_ui: OpenUi, size: tuple[int, int]):
 
         assert ui.screen_name == "HomeScreen"
         assert "review-pull-request" in ui.text
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 10)])
+async def test_every_key_of_every_screen_acts_on_small_screens(
+    open_ui: OpenUi, size: tuple[int, int]
+):
+    places = {"home": (), "recording": ("enter",), "mismatch": ("2", "enter")}
+    for name, way in places.items():
+        for group in KEY_GROUPS[name]:
+            async with open_ui(size=size) as ui:
+                for key in group.keys:
+                    if key.action == "leave":
+                        continue
+                    while len(ui.app.screen_stack) > 1:
+                        ui.app.pop_screen()
+                    await ui.press("1", *way, key.keys.split(",")[0])
+                assert ui.app.is_running
+                assert not ui.app._exit
+                if name != "home" and size == (40, 10):
+                    while len(ui.app.screen_stack) > 1:
+                        ui.app.pop_screen()
+                    await ui.press("1", *way)
+                    for hint in ("esc back", "? help", "q quit"):
+                        assert hint in ui.lines[-1]
+
+
+def test_every_command_the_ui_names_is_there():
+    named: set[str] = set()
+    for path in pathlib.Path(next(iter(openprogram_recordings_tui.__path__))).rglob("*.py"):
+        named.update(re.findall(r"openprogram ([a-z]+(?: [a-z]+)*)", path.read_text("utf-8")))
+    assert "recordings record" in named
+    for words in named:
+        assert CliRunner().invoke(app, [*words.split(), "--help"]).exit_code == 0, words
 
 
 async def test_hostile_text_is_visible_and_harmless_on_every_screen(demo: Path, open_ui: OpenUi):

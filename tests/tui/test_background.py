@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from openprogram_recordings_tui.background import Background
+from openprogram_recordings_tui.background import Background, describe
 
 if TYPE_CHECKING:
     from openprogram_recordings_tui.background import IsCancelled
@@ -13,8 +13,49 @@ if TYPE_CHECKING:
 _LIMIT_SECONDS = 30
 
 
+def fail(kind: str, words: str) -> None:
+    raise AssertionError(kind, words)
+
+
+def test_what_a_reading_raises_is_told_and_bounded():
+    told: list[tuple[str, str]] = []
+    done = threading.Event()
+    background = Background(lambda kind, words: (told.append((kind, words)), done.set()))
+
+    def read(_: IsCancelled) -> None:
+        raise ZeroDivisionError("x" * 5000)
+
+    background.start("rows", read)
+    assert done.wait(_LIMIT_SECONDS)
+
+    assert told == [("rows", describe(ZeroDivisionError("x" * 5000)))]
+    assert len(told[0][1]) == 1000
+    while background.is_busy:
+        done.wait(0.001)
+
+
+def test_nobody_is_told_of_a_reading_that_was_given_up():
+    background = Background(fail)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def read(_: IsCancelled) -> None:
+        begun.set()
+        assert go_on.wait(_LIMIT_SECONDS)
+        raise ZeroDivisionError
+
+    background.start("rows", read)
+    assert begun.wait(_LIMIT_SECONDS)
+    background.cancel()
+    go_on.set()
+    # A failure told to `fail` would be a warning about this thread, and so an error.
+    for thread in threading.enumerate():
+        if thread.name == "read rows":
+            thread.join(_LIMIT_SECONDS)
+    assert not background.is_busy
+
+
 def test_a_newer_reading_cancels_the_older_of_its_kind():
-    background = Background()
+    background = Background(fail)
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
     seen: dict[str, bool] = {}
 
@@ -38,7 +79,7 @@ def test_a_newer_reading_cancels_the_older_of_its_kind():
 
 
 def test_another_kind_is_left_alone_and_cancel_ends_all():
-    background = Background()
+    background = Background(fail)
     answers: list[bool] = []
     gates = [threading.Event() for _ in range(2)]
     done = threading.Semaphore(0)
@@ -62,7 +103,7 @@ def test_another_kind_is_left_alone_and_cancel_ends_all():
 
 
 def test_it_is_busy_until_the_reading_is_over():
-    background = Background()
+    background = Background(fail)
     over = threading.Event()
 
     background.start("rows", lambda _: None)

@@ -13,6 +13,7 @@ from openprogram.errors import RecordingFileError
 from openprogram.providers.inspection import RecordingInspection
 from openprogram.providers.management import RecordReplayStatus
 from openprogram_recordings_tui.bindings import HOME_KEYS, LIST_KEYS
+from openprogram_recordings_tui.cells import fit, fit_middle, width_of
 from openprogram_recordings_tui.presentation.chrome import (
     Tab,
     facts_line,
@@ -24,6 +25,7 @@ from openprogram_recordings_tui.presentation.chrome import (
     title_line,
 )
 from openprogram_recordings_tui.presentation.lines import cells_of
+from openprogram_recordings_tui.screens.home import HomeScreen
 
 if TYPE_CHECKING:
     from openprogram_recordings_tui.presentation.lines import Line
@@ -82,6 +84,42 @@ def test_a_deep_trail_pushes_the_name_of_the_product_out():
 
     assert "mismatch › fix-flaky-test › call 4" in line
     assert "OpenProgram" not in line
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_a_name_is_kept_as_long_as_there_is_room(width: int):
+    name = "20261130T091412Z-5be7a1c9"
+
+    inside, home = (words(title_line(trail, status("replay"), width)) for trail in ((name,), ()))
+
+    assert "▶ REPLAY" in inside
+    assert name in inside
+    assert "▶ REPLAY  first-run" in home
+    long = words(title_line(("mismatch", "run-" * 16, "call 4"), status("replay"), width))
+    assert "› ru" in long
+    assert ("…" in long) is (width < 120)
+    assert "› call 4" in long
+
+
+@given(st.text(max_size=40), st.integers(min_value=0, max_value=30))
+def test_a_text_cut_in_its_middle_fits(text: str, cells: int):
+    shown = fit_middle(text, cells)
+
+    assert width_of(shown) <= cells
+    assert shown == fit(text, cells) or "…" in shown
+
+
+@pytest.mark.parametrize(
+    ("columns", "position"), [(80, "10 of 11"), (80, "999 of 999"), (40, "2 of 11")]
+)
+def test_the_keys_that_matter_are_never_left_out(columns: int, position: str):
+    home = HomeScreen(None, is_read_only=False)
+    home.position = lambda: position
+    line = words(home._hints(columns))
+    assert all(hint in line for hint in ("o off", "d delete", "? help", "q quit"))
+    assert position.replace(" of ", "/") in line
+    if columns == 80:
+        assert all(hint in line for hint in ("↵ open", "/ filter", "p replay", "R record"))
 
 
 def test_a_click_hits_the_tab_that_is_drawn_there():

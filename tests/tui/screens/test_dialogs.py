@@ -39,6 +39,8 @@ async def test_the_right_id_and_the_button_delete(victim: Path, open_ui: OpenUi)
         await ui.type(VICTIM)
         await ui.press("enter")
         assert exists(victim)
+        assert "The ID is right. Enter once more deletes it for good." in ui.words
+        assert ui.app.screen.focused is ui.app.screen.query_one("#agree")
 
         await ui.press("enter")
         assert not exists(victim)
@@ -52,6 +54,10 @@ async def test_any_other_id_deletes_nothing(victim: Path, open_ui: OpenUi, typed
     async with open_ui() as ui:
         await ui.press("j", "d", "tab")
         await ui.type(typed)
+        await ui.press("enter")
+        assert f"that is not its ID. Type {VICTIM} in full:" in ui.words
+        await ui.type("x")
+        assert "Type its full ID to delete it:" in ui.words
         await ui.press("enter", "tab", "enter")
 
         assert exists(victim)
@@ -165,6 +171,12 @@ async def test_a_name_that_can_be_none_is_not_taken(demo: Path, open_ui: OpenUi)
         await ui.type("../x")
         await ui.press("enter")
 
+        assert ui.screen_name == "RecordDialog"
+        assert "Not a name: an ID is 1 to 64 of the letters" in ui.words
+        await ui.press(*["backspace"] * 4)
+        await ui.type("nul")
+        assert "Not a name: some systems take this name for a device" in ui.words
+        await ui.press("enter")
         assert ui.screen_name == "RecordDialog"
         await ui.press("escape")
         assert management.read_status().mode == "replay"

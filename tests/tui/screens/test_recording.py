@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from examples.demo_state import Author, flaky_test, text
+from openprogram_recordings_tui.sources import open_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -300,6 +301,40 @@ async def test_a_call_cut_short_shows_what_came_of_it(demo: Path, open_ui: OpenU
         assert "missing_call_end" in ui.lines[1]
         assert "The test summed floats in the order of a set" in ui.text
         assert "… open" in ui.text
+
+
+async def test_events_that_go_into_no_answer_are_said(
+    demo: Path, open_ui: OpenUi, monkeypatch: pytest.MonkeyPatch
+):
+    author = flaky_test("cut", hours=0.01)
+    last_end = max(i for i, row in enumerate(author.rows) if row["type"] == "call_end")
+    del author.rows[last_end - 1 :]
+    path = author.write(demo)
+    monkeypatch.setattr(open_recording, "_ASSEMBLED_EVENTS", 4)
+
+    async with open_ui(recording=path, call_index=5) as ui:
+        assert "CUT HERE  23 events from here on are not put together" in ui.text
+        assert "The test summed floats " in ui.text
+        assert "`Cart.total` now" not in ui.text
+
+
+async def test_a_reading_that_breaks_is_said_and_the_screen_goes_on(
+    demo: Path, open_ui: OpenUi, monkeypatch: pytest.MonkeyPatch
+):
+    def scan(*_: object) -> None:
+        raise ZeroDivisionError("\x1b[2J [/x] " + "long " * 1000)
+
+    monkeypatch.setattr(open_recording.OpenRecording, "scan", scan)
+
+    # Narrow, for a preview would read the file, too.
+    async with open_ui(recording=demo / "fix-flaky-test.jsonl", size=(80, 24)) as ui:
+        assert ui.screen_name == "NoticeDialog"
+        assert "Reading the rows failed" in ui.text
+        assert "ZeroDivisionError: ␛[2J [/x] long" in ui.words
+        await ui.press("enter")
+        assert "✗ unreadable" in ui.lines[1]
+        await ui.press("1")
+        assert "This recording has no call yet." in ui.text
 
 
 def append_a_call(path: Path) -> None:

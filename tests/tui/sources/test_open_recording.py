@@ -80,10 +80,10 @@ def test_the_strict_reader_and_the_rows_agree_about_a_call(flaky: OpenRecording)
 
 
 def test_answers_come_from_the_last_event_or_from_deltas(flaky: OpenRecording):
-    answer = flaky.answer(5)
-    assert answer is not None
-    assert answer["stop_reason"] == "stop"
-    assert flaky.answer(6) is None
+    message = flaky.answer(5).message
+    assert message is not None
+    assert message["stop_reason"] == "stop"
+    assert flaky.answer(6).message is None
 
 
 def test_a_row_too_large_to_be_parsed_is_not(flaky: OpenRecording, monkeypatch: pytest.MonkeyPatch):

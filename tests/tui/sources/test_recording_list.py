@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
 
+from examples.demo_state import NOW_AT
 from openprogram.providers import management
+from openprogram_recordings_tui.presentation.recordings import (
+    READING_MARK,
+    RecordingLines,
+    UnreadRecording,
+    preview,
+    recording_state,
+)
 from openprogram_recordings_tui.sources import recording_list
 from openprogram_recordings_tui.sources.first_text import read_first_text
 from openprogram_recordings_tui.sources.recording_list import read_recordings
@@ -78,3 +88,43 @@ def test_what_was_read_before_is_shown_until_it_is_read_again(
         s.path: 0 if s.path in first[1] else s.call_count for s in before
     }
     assert last[1] == frozenset()
+
+
+def test_a_recording_that_was_not_read_is_not_valid_whatever_its_time(demo: Path):
+    names = {-(10**11): "before-all", 10**12: "after-all", -5: "before-the-epoch"}
+    for written_s, name in names.items():
+        path = demo / f"{name}.jsonl"
+        path.write_bytes(b"not a recording\n")
+        try:
+            os.utime(path, (written_s, written_s))
+        except OSError:  # a file system that keeps no such times
+            path.unlink()
+
+    ((unread, _),) = read_recordings(lambda: True)
+    *_, (read, _) = read_recordings(never)
+
+    assert not any(summary.valid for summary in unread)
+    assert {recording_state(summary) for summary in unread} == {READING_MARK}
+    assert {s.path: s.modified_at for s in unread} == {s.path: s.modified_at for s in read}
+    assert all("not sound" not in str(preview(s, None, NOW_AT, 60)).lower() for s in unread)
+    rows = {s.path.stem: row_of(s) for s in unread}
+    assert rows["before-the-epoch"].split()[2] == "1969-12"
+
+
+def test_a_time_that_no_calendar_has_is_not_shown(demo: Path):
+    assert demo.exists()
+    ((unread, *_), _) = next(read_recordings(lambda: True))
+    *_, ((read, *_), _) = read_recordings(never)
+
+    for summary in (unread, read):
+        for odd_at in management.UNTELLABLE_TIMES:
+            odd = dataclasses.replace(summary, created_at=odd_at, modified_at=odd_at)
+            assert row_of(odd).split()[2] == "–"
+            shown = str(preview(odd, None, NOW_AT, 60))
+            assert "9999" not in shown
+            assert "0001" not in shown
+
+
+def row_of(summary: RecordingSummary) -> str:
+    unread = frozenset({summary.path}) if isinstance(summary, UnreadRecording) else frozenset[Any]()
+    return "".join(span.text for span in RecordingLines([summary], NOW_AT, unread).line(0, 120))
