@@ -15,7 +15,7 @@ from openprogram.errors import ProviderRuntimeInitializationError, ascii_if_unpr
 from openprogram.providers.activation import RuntimeSnapshot as RuntimeSnapshot
 from openprogram.providers.activation import activate, text_of
 from openprogram.providers.recording.redaction import remove_secrets_from_text
-from openprogram.providers.register import register_builtins
+from openprogram.providers.register import is_registering_here, register_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,8 @@ class RuntimeInitializer:
         if isinstance(self._state, RuntimeSnapshot):
             return self._state
         own_work = _Initializing(threading.get_ident())
-        if self._state == own_work:
+        # Of two threads that each wait for what the other does, none would go on.
+        if self._state == own_work or is_registering_here():
             raise RuntimeError(
                 "the provider runtime was asked for by the code that is just initializing it; "
                 "a provider module must not call a model while it is imported"

@@ -91,7 +91,7 @@ class BuiltinRegistration:
         if self._is_done:
             return
         this_thread = threading.get_ident()
-        if self._working_thread == this_thread:
+        if self.is_at_work_here():
             raise RuntimeError(
                 "register_builtins was called by a module that it is just importing; "
                 "register from your own code instead"
@@ -114,6 +114,10 @@ class BuiltinRegistration:
             finally:
                 self._working_thread = None
 
+    def is_at_work_here(self) -> bool:
+        """Say whether this very thread is registering, so that its caller must wait for nobody."""
+        return self._working_thread == threading.get_ident()
+
     def survive_fork(self) -> None:
         """Make a forked child fail rather than wait for a thread that it does not have."""
         self._lock = threading.Lock()
@@ -134,6 +138,15 @@ def register_builtins() -> None:
         RuntimeError: Called by a vendor module while it is imported.
     """
     _REGISTRATION.run()
+
+
+def is_registering_here() -> bool:
+    """Say whether the caller is a vendor module that `register_builtins` is just importing.
+
+    Returns:
+        True when this very thread is at work there.
+    """
+    return _REGISTRATION.is_at_work_here()
 
 
 def find_credential_adapter(provider: str) -> CredentialAdapter:

@@ -347,6 +347,43 @@ def test_the_real_runtime_survives_a_fork_in_the_middle() -> None:
     assert second.startswith("ProviderError this process was forked while another thread")
 
 
+def test_two_threads_that_start_the_runtime_from_its_two_ends_never_wait_for_each_other() -> None:
+    code = """
+        import threading
+        from openprogram.providers import initialization, initialize_provider_runtime, register
+        from openprogram.providers import register_builtins
+
+        importing = threading.Event()
+        def load(builtin):
+            # A vendor module, whose import asks for the runtime that waits for this import.
+            if threading.current_thread() is first:
+                importing.set()
+                while isinstance(initialization._INITIALIZER._state, initialization._New):
+                    pass
+                initialize_provider_runtime()
+            raise ImportError("defect")
+        register._load = load
+
+        def tell(call):
+            try:
+                call()
+            except Exception as error:
+                print(type(error).__name__, str(error)[:50], flush=True)
+
+        first = threading.Thread(target=tell, args=(register_builtins,))
+        first.start()
+        importing.wait()
+        second = threading.Thread(target=tell, args=(initialize_provider_runtime,))
+        second.start()
+        first.join()
+        second.join()
+    """
+    assert sorted(output_of(code).splitlines()) == [
+        "ProviderRuntimeInitializationError provider runtime failed at register_builtins: Impo",
+        "RuntimeError the provider runtime was asked for by the code tha",
+    ]
+
+
 def test_the_real_runtime_is_off_without_settings_and_touches_nothing(state_dir: Path) -> None:
     code = """
         import sys, threading
