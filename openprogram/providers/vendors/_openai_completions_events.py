@@ -101,7 +101,7 @@ class EventReader:
         self._assembler = assembler
         self._calls = ToolCallReader(assembler)
         self._open: _OpenBlock | None = None
-        self._choice_index: int | None = None
+        self._choice_index = 0
         self._finish_reason: str | None = None
         self._refusal = ""
         self._has_choice = False
@@ -128,8 +128,8 @@ class EventReader:
         self._take_usage(chunk)
         for choice in chunk.choices or ():
             if not self._has_choice:
-                self._has_choice, self._choice_index = True, choice.index
-            if choice.index != self._choice_index:
+                self._has_choice, self._choice_index = True, choice.index or 0
+            if (choice.index or 0) != self._choice_index:
                 continue  # nobody asked for a second answer
             yield from self._read_delta(choice.delta or choice.message or _Delta())
             self._finish_reason = choice.finish_reason or self._finish_reason
