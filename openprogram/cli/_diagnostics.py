@@ -221,6 +221,15 @@ def warn(text: str) -> None:
     _write_marked("warning:", "yellow", text)
 
 
+def draw(text: str) -> None:
+    """Write what moves on the line that the cursor is in, such as progress.
+
+    Args:
+        text: Our own words and escape codes, nothing from outside.
+    """
+    _write(text, end="")
+
+
 def ask(question: str) -> str | None:
     """Ask a person for one line; the question goes to standard error, results stay clean.
 

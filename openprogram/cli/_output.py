@@ -59,6 +59,19 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
+def may_draw_on(stream: TextIO) -> bool:
+    """Say whether escape codes are welcome on a stream.
+
+    Args:
+        stream: A standard stream.
+
+    Returns:
+        False for pipes, `NO_COLOR` and `TERM=dumb`.
+    """
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not plain and is_terminal(stream)
+
+
 def paint(text: str, style: str, *, stream: TextIO | None = None) -> str:
     """Colour words for a person; plain for pipes, `NO_COLOR` and `TERM=dumb`.
 
@@ -70,8 +83,7 @@ def paint(text: str, style: str, *, stream: TextIO | None = None) -> str:
     Returns:
         The text, with escape codes around it where they are welcome.
     """
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    if plain or not is_terminal(stream or sys.stdout):
+    if not may_draw_on(stream or sys.stdout):
         return text
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 

@@ -140,6 +140,12 @@ def _run_command(words: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         result = command.main(words, prog_name="openprogram", standalone_mode=False)
+    except SystemExit as exit_:
+        if not isinstance(exit_.__context__, BrokenPipeError):
+            raise
+        # Help that nobody reads to its end: Typer calls that a failure, here it is an answer.
+        _output.discard()
+        return _diagnostics.DONE
     except typer.TyperException as error:
         if getattr(error, "option_name", None) == _FIRST_OPTION and len(words) > 1:
             raise _diagnostics.UsageError(_say_where_it_goes(words)) from error

@@ -71,4 +71,11 @@ def tui(
     # Joined by '=', so that no value is taken for an option of its own.
     words = [f"{name}={value}" for name, value in options.items() if value is not None]
     words += ["--read-only"] if read_only else []
-    return main(words if selector is None else [*words, "--", selector])
+    words = words if selector is None else [*words, "--", selector]
+    return main(words, write_list=_write_list)
+
+
+def _write_list() -> None:
+    from openprogram.cli.recordings.reading import write_list  # late: a screen needs none of it
+
+    write_list()

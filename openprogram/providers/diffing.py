@@ -24,7 +24,7 @@ from openprogram.providers.inspection import inspect_recording, read_call
 from openprogram.providers.recording import rereading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from openprogram.providers.comparison import Step
@@ -105,7 +105,9 @@ class RecordingDiff:
             yield from _iterate_differences(first, pair.first, second, pair.second)
 
 
-def diff_recordings(first: Path, second: Path) -> RecordingDiff:
+def diff_recordings(
+    first: Path, second: Path, *, on_progress: Callable[[int, int], object] | None = None
+) -> RecordingDiff:
     """Align the calls of two recordings and say which differ; changes nothing on disk.
 
     A call is known again by its request and its answer; when it has changed, by its request, by
@@ -116,6 +118,8 @@ def diff_recordings(first: Path, second: Path) -> RecordingDiff:
     Args:
         first: One recording.
         second: The other.
+        on_progress: Called now and then with how many calls were read, and of how many; of 0 as
+            long as nobody knows.
 
     Returns:
         What was found.
@@ -123,13 +127,29 @@ def diff_recordings(first: Path, second: Path) -> RecordingDiff:
     Raises:
         RecordingFileError: One of them cannot be opened, or is not sound.
     """
-    inspected, other_inspected = _inspect(first), _inspect(second)
+    watch = on_progress or _watch_nothing
+    watch(0, 0)
+    inspected = _inspect(first)
+    watch(0, 0)
+    other_inspected = _inspect(second)
+    read_count, total_count = 0, len(inspected.calls) + len(other_inspected.calls)
+
+    def count_read() -> None:
+        nonlocal read_count
+        watch(read_count, total_count)
+        read_count += 1
+
     with _Contents(first) as contents, _Contents(second) as other_contents:
-        side, other_side = _Side(inspected, contents), _Side(other_inspected, other_contents)
+        side = _Side(inspected, contents, count_read)
+        other_side = _Side(other_inspected, other_contents, count_read)
         aligned = align(side.keys, other_side.keys)
         twins = _find_twins(aligned, side, other_side)
         pairs = tuple(_pair(side, other_side, place, twins.get(place)) for place in aligned)
     return RecordingDiff(first=inspected, second=other_inspected, pairs=pairs)
+
+
+def _watch_nothing(done_count: int, total_count: int) -> None:
+    del done_count, total_count
 
 
 def _inspect(path: Path) -> RecordingInspection:
@@ -142,10 +162,15 @@ def _inspect(path: Path) -> RecordingInspection:
 class _Side:
     """One of the two recordings: its calls, and the keys that they are aligned by."""
 
-    def __init__(self, inspected: RecordingInspection, contents: _Contents) -> None:
+    def __init__(
+        self, inspected: RecordingInspection, contents: _Contents, count_read: Callable[[], None]
+    ) -> None:
         self.calls = inspected.calls
         self.contents = contents
-        self.keys = [_keys_of(contents, call) for call in inspected.calls]
+        self.keys: list[tuple[bytes, *tuple[bytes | None, ...]]] = []
+        for call in inspected.calls:
+            count_read()
+            self.keys.append(_keys_of(contents, call))
 
 
 def _keys_of(contents: _Contents, call: CallInspection) -> tuple[bytes, *tuple[bytes | None, ...]]:

@@ -46,6 +46,8 @@ _LARGEST_SUMMARY_BYTES = 1 << 16
 _SHOWN_BYTES = 4096
 _KEPT_CHARACTERS = 4096
 
+_RERUN = "the newest 50 are kept: replay once more for a new one"
+
 _log = logging.getLogger(__name__)
 
 
@@ -212,7 +214,8 @@ def read_mismatch_report(report_id: str) -> MismatchReport:
     """
     if not _ID.fullmatch(report_id):
         path = paths.mismatches_dir()
-        raise MismatchReportError(path, f"{quoted(report_id)} is no name of a mismatch report")
+        rule = f"{quoted(report_id)} is no name of a mismatch report"
+        raise MismatchReportError(path, f"{rule}; copy it from the last line of the mismatch")
     report = _read_report(paths.mismatches_dir() / f"{report_id}{_SUFFIX}")
     _ = report.recorded_request
     return report
@@ -223,7 +226,7 @@ def _read_report(path: Path) -> MismatchReport:
     try:
         return _report(path, _decode(path, line, _Summary))
     except OverflowError:
-        raise MismatchReportError(path, "no mismatch report") from None
+        raise MismatchReportError(path, f"no mismatch report; {_RERUN}") from None
 
 
 def _report(path: Path, summary: _Summary) -> MismatchReport:
@@ -316,10 +319,10 @@ def _read(path: Path, limit_bytes: int, *, is_beginning: bool = False) -> bytes:
     try:
         fd = _private_files.open_private_file(path, os.O_RDONLY)
     except FileNotFoundError:
-        raise MismatchReportError(path, "there is no such mismatch report") from None
+        raise MismatchReportError(path, f"there is no such mismatch report; {_RERUN}") from None
     try:
         if not is_beginning and os.fstat(fd).st_size > limit_bytes:
-            raise MismatchReportError(path, "too large for a mismatch report")
+            raise MismatchReportError(path, f"too large for a mismatch report; {_RERUN}")
         with os.fdopen(fd, "rb", closefd=False) as file:
             return file.read(limit_bytes)
     finally:
@@ -330,4 +333,4 @@ def _decode(path: Path, line: bytes, type_: type[Any]) -> Any:
     try:
         return msgspec.convert(decode_row(line), type_)
     except (RowError, msgspec.ValidationError, RecursionError):
-        raise MismatchReportError(path, "no mismatch report") from None
+        raise MismatchReportError(path, f"no mismatch report; {_RERUN}") from None

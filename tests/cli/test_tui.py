@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cli.conftest import RunCli
+    from cli.conftest import OpenTerminal, RunCli
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,8 @@ def passed_on(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     """Stand in for the terminal UI, and return the words that it was started with."""
     seen: list[Sequence[str]] = []
 
-    def main(argv: Sequence[str]) -> int:
+    def main(argv: Sequence[str], *, write_list: object) -> int:
+        assert callable(write_list)
         seen.append(argv)
         return 2
 
@@ -79,3 +80,18 @@ def test_without_a_terminal_the_list_is_printed(run_process: RunCli) -> None:
     assert ended.exit_code == 2
     assert "must be a terminal" in ended.err
     assert ended.err.count("\n") == 1
+    assert ended.out == run_process("recordings", "list").out
+    assert ended.out.startswith("ID ")
+
+
+@pytest.mark.terminal
+def test_a_dumb_terminal_gets_the_list_as_it_gets_it_from_list(
+    open_terminal: OpenTerminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    terminal, listing = open_terminal("recordings", "tui"), open_terminal("recordings", "list")
+    assert (terminal.end(), listing.end()) == (2, 0)
+    reason, _, table = terminal.seen.partition("\r\n")
+    assert "TERM is dumb" in reason
+    assert table == listing.seen
+    assert all(len(line) <= 80 for line in table.split("\r\n"))

@@ -301,3 +301,16 @@ def test_without_a_folder_there_is_nothing_and_nothing_is_made(state_dir: Path):
         read_mismatch_report("20260101T000000000000Z-00000000")
     assert not state_dir.exists()
     assert not paths.mismatches_dir().exists()
+
+
+def test_every_refusal_of_a_report_says_how_to_get_one(state_dir: Path):
+    with pytest.raises(MismatchReportError, match="is no name of a mismatch report; copy it from"):
+        read_mismatch_report("x")
+    name = "20260101T000000000000Z-00000000"
+    with pytest.raises(MismatchReportError, match=r"no such mismatch report; .* replay once more"):
+        read_mismatch_report(name)
+    folder = state_dir / "mismatches"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / f"{name}.json").write_text("nonsense")
+    with pytest.raises(MismatchReportError, match=r"no mismatch report; .* replay once more"):
+        read_mismatch_report(name)

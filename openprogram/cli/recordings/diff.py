@@ -13,6 +13,7 @@ from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._completion import complete_recording_id
 from openprogram.cli._differences import lay_out
+from openprogram.cli._progress import ProgressLine
 from openprogram.cli._tables import count_of
 from openprogram.errors import (
     InvalidSelectorError,
@@ -84,7 +85,9 @@ def diff(
         selections = [management.resolve_selector(selector) for selector in (first, second)]
         for selection in selections:
             _warn_of_permissions(selection.path)
-        found = diff_recordings(selections[0].path, selections[1].path)
+        first_path, second_path = (selection.path for selection in selections)
+        with ProgressLine("comparing") as line:
+            found = diff_recordings(first_path, second_path, on_progress=line.update)
         if call is not None:
             found = _about_one_call(found, call)
         if as_json:

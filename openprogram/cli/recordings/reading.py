@@ -13,6 +13,7 @@ import typer
 from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._completion import complete_recording_id
+from openprogram.cli._progress import ProgressLine
 from openprogram.cli._tables import (
     Column,
     count_of,
@@ -54,17 +55,29 @@ def list_(as_json: JsonOption = False) -> int:
 
     Shows no request and no answer. A file that is not sound is listed as invalid, with its reason.
     """
-    summaries = management.list_recordings()
     if as_json:
+        summaries = _list_recordings()
         _output.write_json({"recordings": [summary.to_json() for summary in summaries]})
-    elif summaries:
-        _write_list(summaries)
     else:
-        _output.write_line(_NONE_YET)
+        write_list()
     return _diagnostics.DONE
 
 
-def _write_list(summaries: list[RecordingSummary]) -> None:
+def write_list() -> None:
+    """Write the table of the recordings, or how to make one where there is none."""
+    summaries = _list_recordings()
+    if summaries:
+        _write_rows(summaries)
+    else:
+        _output.write_line(_NONE_YET)
+
+
+def _list_recordings() -> list[RecordingSummary]:
+    with ProgressLine("listing") as line:
+        return management.list_recordings(on_progress=line.update)
+
+
+def _write_rows(summaries: list[RecordingSummary]) -> None:
     columns = [
         Column(title="ID"),
         Column(title="CREATED"),
@@ -290,7 +303,8 @@ def verify(
 
     Exits 1 when one is not. Changes nothing.
     """
-    summaries = management.verify_recordings(selectors or ())
+    with ProgressLine("verifying") as line:
+        summaries = management.verify_recordings(selectors or (), on_progress=line.update)
     bad = [summary for summary in summaries if summary.error is not None]
     if as_json:
         _output.write_json({"recordings": [summary.to_json() for summary in summaries]})

@@ -10,6 +10,7 @@ import typer
 from openprogram.cli import _diagnostics, _output
 from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._completion import complete_recording_id
+from openprogram.cli._progress import ProgressLine
 from openprogram.cli._tables import count_of, format_bytes
 from openprogram.providers import file_safety, management
 
@@ -106,7 +107,7 @@ def prune(
     if not (dry_run or yes):
         _require_terminal("prune")
         _confirm_prune(older_than_days)
-    report = management.prune_recordings(older_than_days=older_than_days, dry_run=dry_run)
+    report = _prune(older_than_days, dry_run=dry_run)
     if as_json:
         _output.write_json(report.to_json())
     else:
@@ -130,8 +131,15 @@ def _confirm_prune(older_than_days: int) -> None:
 
 
 def _preview(older_than_days: int) -> list[PrunedRecording]:
-    report = management.prune_recordings(older_than_days=older_than_days, dry_run=True)
+    report = _prune(older_than_days, dry_run=True)
     return [row for row in report.recordings if row.action == "would_delete"]
+
+
+def _prune(older_than_days: int, *, dry_run: bool) -> PruneReport:
+    with ProgressLine("pruning") as line:
+        return management.prune_recordings(
+            older_than_days=older_than_days, dry_run=dry_run, on_progress=line.update
+        )
 
 
 def _write_report(report: PruneReport, *, dry_run: bool) -> None:

@@ -20,14 +20,16 @@ from openprogram.errors import (
     quoted,
 )
 from openprogram.providers import file_safety
+from openprogram.providers.management.progress import counted
 from openprogram.providers.management.selection import (
     not_found,
     read_active_identity,
     resolve_id,
 )
+from openprogram.providers.management.unlinking import unlink_open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
 PruneAction: TypeAlias = Literal["deleted", "would_delete", "failed", "skipped"]
@@ -39,7 +41,8 @@ _DAY_NANOSECONDS = 86_400 * 10**9
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
     status: os.stat_result
-    has_lock_file: bool
+    fd: int
+    lock_fd: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +179,12 @@ def delete_recording(recording_id: str) -> DeletedRecording:
     )
 
 
-def prune_recordings(*, older_than_days: int, dry_run: bool = False) -> PruneReport:
+def prune_recordings(
+    *,
+    older_than_days: int,
+    dry_run: bool = False,
+    on_progress: Callable[[int, int], object] | None = None,
+) -> PruneReport:
     """Delete managed recordings that nobody has written to for a while, sound or not.
 
     The time of the last write counts, never what a header says. The active recording, one that is
@@ -186,6 +194,7 @@ def prune_recordings(*, older_than_days: int, dry_run: bool = False) -> PruneRep
     Args:
         older_than_days: Whole days since the last write, at least 1.
         dry_run: Report what would go, and delete nothing.
+        on_progress: Called before each recording with how many are done, and of how many.
 
     Returns:
         What became of each recording that is old enough.
@@ -210,7 +219,10 @@ def prune_recordings(*, older_than_days: int, dry_run: bool = False) -> PruneRep
         return PruneReport(recordings=())
     try:
         names = file_safety.recording_names(directory_fd)
-        rows = [_prune(directory_fd, root / name, latest_ns, dry_run=dry_run) for name in names]
+        rows = [
+            _prune(directory_fd, root / name, latest_ns, dry_run=dry_run)
+            for name in counted(names, on_progress)
+        ]
     finally:
         os.close(directory_fd)
     return PruneReport(recordings=tuple(row for row in rows if row is not None))
@@ -255,16 +267,15 @@ def _held_alone(directory_fd: int, path: Path) -> Generator[_Held]:
     """
     with contextlib.ExitStack() as stack:
         fd = _lock_alone(stack, directory_fd, path, path)
-        has_lock_file = False
+        lock_fd = None
         with contextlib.suppress(FileNotFoundError):
-            _lock_alone(stack, directory_fd, file_safety.lock_path_of(path), path)
-            has_lock_file = True
+            lock_fd = _lock_alone(stack, directory_fd, file_safety.lock_path_of(path), path)
         status = os.fstat(fd)
         if status.st_nlink != 1:
             raise UnsafeFileError(path, Rule.HARD_LINKED, remedy=Rule.HARD_LINKED.remedy)
         if read_active_identity() == (status.st_dev, status.st_ino):
             raise RecordingActiveError(path)
-        yield _Held(status=status, has_lock_file=has_lock_file)
+        yield _Held(status=status, fd=fd, lock_fd=lock_fd)
 
 
 def _lock_alone(stack: contextlib.ExitStack, directory_fd: int, path: Path, recording: Path) -> int:
@@ -281,8 +292,9 @@ def _lock_alone(stack: contextlib.ExitStack, directory_fd: int, path: Path, reco
 
 
 def _unlink(directory_fd: int, path: Path, held: _Held) -> None:
-    os.unlink(path.name, dir_fd=directory_fd)
-    if held.has_lock_file:
+    if not unlink_open_file(directory_fd, path, held.fd):
+        raise FileLockedError(path, holder="whoever just replaced it")
+    if held.lock_fd is not None:
         # Only one that we hold: another may belong to whoever takes the name next.
-        os.unlink(file_safety.lock_path_of(path).name, dir_fd=directory_fd)
+        unlink_open_file(directory_fd, file_safety.lock_path_of(path), held.lock_fd)
     _compat.sync_directory(directory_fd)

@@ -26,6 +26,7 @@ from openprogram.providers.management.selection import (
     resolve_selector,
     selection_of,
 )
+from openprogram.providers.management.unlinking import unlink_open_file
 from openprogram.providers.recorded_calls import RecordedCalls
 from openprogram.providers.recording.format import encode_header
 from openprogram.providers.recording.redaction import REDACTION_VERSION
@@ -180,8 +181,8 @@ def _new_recording(path: Path, recording_id: str) -> Generator[None]:
         _write_header(opened.fd, path, recording_id)
         yield
     except BaseException:
-        if file_safety.is_same_file(opened.fd, path):
-            path.unlink()
+        with _private_files.parent_directory(path) as directory_fd:
+            unlink_open_file(directory_fd, path, opened.fd)
         raise
     finally:
         os.close(opened.fd)

@@ -18,6 +18,7 @@ import msgspec
 from openprogram import _private_files, paths
 from openprogram.errors import ConfigError, RecordingFileError, RecordingNotFoundError, quoted
 from openprogram.providers import file_safety, inspection
+from openprogram.providers.management.progress import counted
 from openprogram.providers.management.selection import (
     managed_id_of,
     read_active_identity,
@@ -26,7 +27,7 @@ from openprogram.providers.management.selection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _Identity: TypeAlias = "tuple[int, int] | None"
 _Key: TypeAlias = "tuple[str, str | None, bool, int, int, int, int, int]"
@@ -147,11 +148,16 @@ def find_recordings() -> list[Path]:
     return [Path(path) for path, _ in _managed_places()]
 
 
-def list_recordings() -> list[RecordingSummary]:
+def list_recordings(
+    *, on_progress: Callable[[int, int], object] | None = None
+) -> list[RecordingSummary]:
     """List the managed recordings, newest first by what their headers say.
 
     Every name in the managed root that ends in `.jsonl` gets a row. A link, a directory or a FIFO
     is shown as invalid, with its code; so is a file that is not sound. None hides the others.
+
+    Args:
+        on_progress: Called before each recording with how many are done, and of how many.
 
     Returns:
         One summary per name.
@@ -160,7 +166,8 @@ def list_recordings() -> list[RecordingSummary]:
         UnsafeFileError: The recordings directory is a link, or another user's.
     """
     active = _active_if_known()
-    return _newest_first(_summarize(*place, active) for place in _managed_places())
+    places = counted(_managed_places(), on_progress)
+    return _newest_first(_summarize(*place, active) for place in places)
 
 
 def summarize_recording(path: Path) -> RecordingSummary:
@@ -176,11 +183,14 @@ def summarize_recording(path: Path) -> RecordingSummary:
     return _summarize(str(path), _id_of(path), _active_if_known())
 
 
-def verify_recordings(selectors: Iterable[str] = ()) -> list[RecordingSummary]:
+def verify_recordings(
+    selectors: Iterable[str] = (), *, on_progress: Callable[[int, int], object] | None = None
+) -> list[RecordingSummary]:
     """Judge recordings strictly, and whether only their owner can use them.
 
     Args:
         selectors: IDs or paths; none means all managed recordings.
+        on_progress: Called before each recording with how many are done, and of how many.
 
     Returns:
         One summary per selector in their order, or all of them, newest first.
@@ -192,8 +202,10 @@ def verify_recordings(selectors: Iterable[str] = ()) -> list[RecordingSummary]:
     active = _active_if_known()
     chosen = [resolve_selector(selector) for selector in selectors]
     if chosen:
-        return [_verify(str(s.path), s.recording_id, active) for s in chosen]
-    return _newest_first(_verify(*place, active) for place in _managed_places())
+        each = counted(chosen, on_progress)
+        return [_verify(str(s.path), s.recording_id, active) for s in each]
+    places = counted(_managed_places(), on_progress)
+    return _newest_first(_verify(*place, active) for place in places)
 
 
 def _managed_places() -> list[tuple[str, str]]:

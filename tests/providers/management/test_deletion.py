@@ -320,14 +320,14 @@ class TestPruning:
     ):
         for name in ("a", "b", "c"):
             write_recording(name, days_old=8)
-        unlink = os.unlink
+        rename = os.rename
 
-        def fail_for_b(name: str, **options: Any) -> None:
+        def fail_for_b(name: str, to: str, **options: Any) -> None:
             if name == "b.jsonl":
                 raise OSError(30, "Read-only file system")
-            unlink(name, **options)
+            rename(name, to, **options)
 
-        monkeypatch.setattr(os, "unlink", fail_for_b)
+        monkeypatch.setattr(os, "rename", fail_for_b)
         report = management.prune_recordings(older_than_days=7)
         assert (report.matched_count, report.deleted_count, report.failed_count) == (3, 2, 1)
         assert names_in(root) == ["b.jsonl"]
