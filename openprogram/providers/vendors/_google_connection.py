@@ -252,7 +252,10 @@ def _translated(
         raise _of_refusal(error, exchange) from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
         raise _of_network(error) from error
-    except (httpx2.InvalidURL, ImportError, *_MALFORMED) as error:
+    except ImportError as error:
+        # The environment names an HTTP library for the SDK that is not there.
+        raise failure("bad_request", f"the SDK cannot send the request: {error}") from error
+    except (httpx2.InvalidURL, *_MALFORMED) as error:
         response = exchange.response if exchange is not None else None
         if response is not None and response.status_code >= _FIRST_ERROR_STATUS:
             raise _of_status(response) from error

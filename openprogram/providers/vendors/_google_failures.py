@@ -55,6 +55,7 @@ _TOO_LONG = re.compile(
     r"|payload size exceeds the limit",
     re.IGNORECASE,
 )
+_NO_BILLING = re.compile(r"enable billing|billing (?:is|to be) (?:not )?enabled", re.IGNORECASE)
 _RETRY_DELAY = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
 
@@ -108,6 +109,8 @@ def _told(body: object) -> Json:
 def _reason(word: object, status: int | None, text: str, details: list[Json]) -> str:
     if _WRONG_KEY.search(text) or any(detail.get("reason") in _KEY_REASONS for detail in details):
         return "auth"
+    if word in {"FAILED_PRECONDITION", "PERMISSION_DENIED"} and _NO_BILLING.search(text):
+        return "billing"
     by_status = reason_for_status(status) if status is not None else "unknown"
     if status == _OVERLOADED_STATUS:
         by_status = "overloaded"

@@ -38,6 +38,7 @@ WRONG_KEY = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API
             "context_length",
             False,
         ),
+        (told("Please enable billing.", status="FAILED_PRECONDITION"), "billing", False),
         (told(status="UNAVAILABLE"), "overloaded", True),
         (told(status="A_LATER_WORD", code=503), "overloaded", True),
         (told(status="A_LATER_WORD"), "unknown", False),

@@ -480,6 +480,18 @@ async def test_what_the_sdk_says_to_others_is_still_heard(
     assert "Both GOOGLE_API_KEY and GEMINI_API_KEY are set" in caplog.text
 
 
+async def test_an_http_library_that_is_named_and_not_there_is_an_error_that_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with loopback([[Text("x")]]) as vendor:
+        await ask(vendor)
+        monkeypatch.setenv("GOOGLE_GENAI_HTTP_CLIENT", "httpx")
+        monkeypatch.setattr("google.genai._api_client.httpx", None)
+        message = failed(await ask(vendor))
+        assert len(vendor.requests) == 1
+    assert "GOOGLE_GENAI_HTTP_CLIENT=httpx" in (message.error_message or "")
+
+
 @pytest.mark.parametrize("key", ["two\nlines", "schlüssel", "nul\0"])
 async def test_a_key_that_no_header_can_carry_is_an_error_that_hides_it(key: str) -> None:
     with loopback([]) as vendor:
