@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from measuring import Scale
 
-STARTS_PER_ROUND = 3
+STARTS_PER_ROUND = 2
 BARE_TYPER = """\
 import typer
 

@@ -158,7 +158,7 @@ def measure_list(folder: Path, scale: Scale) -> list[Row]:
     """Recordings of every size: read for the first time, and answered from the index."""
     root = _managed_root(folder / "many")
     sizes, files = random.Random(SEED), list[Path]()
-    for number in range(scale.count(120, least=3)):
+    for number in range(scale.count(80, least=3)):
         size = int(1_000 * 10 ** sizes.uniform(0, 4) * scale.part)
         files.append(root / f"r{number}.jsonl")
         write_recording(files[-1], row_count=max(size // 300, 6), delta="word ", per_call=60)

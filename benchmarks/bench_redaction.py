@@ -18,14 +18,17 @@ from openprogram.providers.recording.redaction import remove_secret_values, remo
 from openprogram.providers.recording.redaction.deltas import DeltaRedactor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from measuring import Scale
 
 AREA = "redaction"
 PLAIN = "plain"
-ORDINARY_BYTES = 1_000_000
-HOSTILE_BYTES = (100_000, 300_000, 1_000_000)
+ORDINARY_CHARACTERS = (2_000, 6_000, 20_000)
+ORDINARY_TIMES = 3
+NEAR_MISS_BYTES = (30_000, 100_000, 300_000)
+MATCH_BYTES = (10_000, 30_000, 100_000)
 PROSE = (
     "the quick brown fox jumps over a lazy dog while reading many files and then writes results "
     "into another place with care because people like clear things (see docs) - and so on; 2024-01"
@@ -83,47 +86,60 @@ def text_of(words: str, size_bytes: int) -> str:
     return "".join(pieces)[:size_bytes]
 
 
-def measure_ordinary(scale: Scale) -> list[Row]:
-    """Ordinary texts without a secret; the floor is the fastest pass over all characters."""
-    size = scale.count(ORDINARY_BYTES, least=1_000)
+def ordinary_texts(size: int) -> dict[str, str]:
+    """Texts without a secret, of one size in characters."""
     objects = [
         {"id": number, "name": "a file", "tags": ["x", "y"], "max_tokens": 5, "text": PROSE[:80]}
         for number in range(size // 170 + 1)
     ]
-    texts = {
+    return {
         "prose": text_of(PROSE, size),
         "prose and code": text_of(f"{PROSE} {CODE}", size),
         "JSON": json.dumps(objects),
         "Chinese": "你好世界这是一个测试。" * (size // 11),
     }
+
+
+def measure_ordinary(scale: Scale) -> list[Row]:
+    """Ordinary texts at three sizes; the floor is the fastest pass over all characters."""
+    sizes = scale.counts(*ORDINARY_CHARACTERS, least=200)
+    texts = {size: ordinary_texts(size) for size in sizes}
     rows: list[Row] = []
-    for name, text in texts.items():
-        taken = in_turns(
-            {
-                "ours": lambda text=text: remove_secrets_from_text(text),
-                "lower": lambda text=text: [text.lower() for _ in range(10)],
-            },
-            scale,
-        )
-        speeds = tuple(len(text) / 1e6 / (seconds or 1e-9) for seconds in taken["ours"])
-        floor = scaled(taken["lower"], 0.1)
+    for name, text in texts[sizes[-1]].items():
+        works: dict[str, Callable[[], object]] = {
+            str(size): lambda text=texts[size][name]: [
+                remove_secrets_from_text(text) for _ in range(ORDINARY_TIMES)
+            ]
+            for size in sizes
+        }
+        works["lower"] = lambda text=text: [text.lower() for _ in range(100)]
+        taken = in_turns(works, scale)
+        ours = scaled(taken[str(sizes[-1])], 1 / ORDINARY_TIMES)
+        shown = f"{len(text):,} characters"
         rows += [
             Row(
                 area=AREA,
                 work=f"ordinary text, {name}",
-                values=speeds,
+                values=tuple(len(text) / 1e6 / (seconds or 1e-9) for seconds in ours),
                 unit="MB/s",
                 at_least=60,
-                sizes=f"{len(text) / 1e6:.1f} million characters",
+                growth=growth_of(sizes, [taken[str(size)] for size in sizes]),
+                sizes=shown,
             ),
-            Row(area=AREA, work=f"{name} / str.lower", values=ratios(taken["ours"], floor)),
+            Row(
+                area=AREA,
+                work=f"ordinary text, {name} / str.lower",
+                values=ratios(ours, scaled(taken["lower"], 0.01)),
+                sizes=shown,
+            ),
         ]
     return rows
 
 
 def measure_hostile(units: dict[str, str], kind: str, scale: Scale) -> list[Row]:
     """Redact each text at each size, in turns with plain text of the same size."""
-    sizes = scale.counts(*HOSTILE_BYTES, least=500)
+    full = NEAR_MISS_BYTES if kind == "near-miss" else MATCH_BYTES
+    sizes = scale.counts(*full, least=500)
     plain = text_of(f"{PROSE} {CODE}", sizes[-1])
     texts = {PLAIN: plain} | {
         name: unit * (sizes[-1] // len(unit) + 1) for name, unit in units.items()
@@ -139,7 +155,7 @@ def measure_hostile(units: dict[str, str], kind: str, scale: Scale) -> list[Row]
     return [
         Row(
             area=AREA,
-            work=f"{kind}, {json.dumps(name)} / plain text",
+            work=f"{kind}, `{name}` / plain text",
             values=ratios(taken[f"{name} {sizes[-1]}"], taken[f"{PLAIN} {sizes[-1]}"]),
             at_most=3 if kind == "near-miss" else None,
             growth=growth_of(sizes, [taken[f"{name} {size}"] for size in sizes]),
