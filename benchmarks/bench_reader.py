@@ -8,12 +8,20 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from measuring import Row, clock_seconds_for, growth_of, in_turns, ratios, run_alone, scaled
+from measuring import (
+    Row,
+    added_memory_mb,
+    clock_seconds_for,
+    growth_of,
+    in_turns,
+    ratios,
+    run_alone,
+    scaled,
+)
 from sample_recordings import write_recording
 
 from openprogram import paths
@@ -28,6 +36,18 @@ if TYPE_CHECKING:
     from measuring import Scale
 
 SEED = 7
+INSPECT = """\
+from openprogram.providers.inspection import inspect_recording
+
+kept = inspect_recording(path)
+"""
+INDEX = """\
+from openprogram.providers.row_index import RowIndex
+
+kept = RowIndex(path)
+for count in kept.scan():
+    pass
+"""
 
 
 class Header(msgspec.Struct, tag_field="type", tag="header"):
@@ -77,10 +97,6 @@ def loop_over(path: Path, work: Callable[[bytes], object] | None = None) -> None
         else:
             for line in file:
                 work(line)
-
-
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure_validation(folder: Path, scale: Scale) -> list[Row]:
@@ -243,9 +259,7 @@ def measure_many_calls(folder: Path, scale: Scale) -> list[Row]:
     """One recording of many calls: what is kept of it is small."""
     path = folder / "calls.jsonl"
     rows = write_recording(path, row_count=scale.count(270_000), delta="word ", per_call=22)
-    before = peak_mb()
     found = inspect_recording(path)
-    grown = peak_mb() - before
     taken = in_turns(
         {
             "ours": lambda: inspect_recording(path),
@@ -264,7 +278,7 @@ def measure_many_calls(folder: Path, scale: Scale) -> list[Row]:
         Row(
             area="reading",
             work="inspect many short calls: memory added",
-            values=(grown,),
+            values=(added_memory_mb(INSPECT, path),),
             unit="MB",
             sizes=sizes,
         ),
@@ -285,9 +299,6 @@ def measure_row_index(folder: Path, scale: Scale) -> list[Row]:
             for _ in index.scan():
                 pass
 
-    before = peak_mb()
-    scan()
-    grown = peak_mb() - before
     taken = in_turns({"ours": scan, "lines": lambda: loop_over(path)}, scale)
     firsts = in_turns({"first": first_rows}, scale, timed_by=clock_seconds_for)
     sizes = f"{rows:,} rows, {path.stat().st_size / 1e6:.0f} MB"
@@ -306,7 +317,13 @@ def measure_row_index(folder: Path, scale: Scale) -> list[Row]:
             unit="ms",
             sizes=sizes,
         ),
-        Row(area=area, work="memory added", values=(grown,), unit="MB", sizes=sizes),
+        Row(
+            area=area,
+            work="memory added",
+            values=(added_memory_mb(INDEX, path),),
+            unit="MB",
+            sizes=sizes,
+        ),
     ]
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import vcr  # pyright: ignore[reportMissingTypeStubs] - it comes without types
 from measuring import (
     Row,
     Taken,
+    added_memory_mb,
     clock_seconds_for,
     exponent,
     growth_of,
@@ -46,6 +45,11 @@ DELTAS_PER_CALL = 17
 """
 ORIGINAL_SECONDS = 13.7
 """What the original implementation took to start with 10,000 calls of 22 events, timed elsewhere.
+"""
+START = """\
+from openprogram.providers.replay import ReplayProvider
+
+kept = ReplayProvider(path)
 """
 DELTAS = tuple(f"word {number} " for number in range(DELTAS_PER_CALL))
 
@@ -218,26 +222,11 @@ def measure_starts(folder: Path, scale: Scale, ours: Path, theirs: Path) -> list
         Row(
             area=AREA,
             work="memory that start added / file size",
-            values=(added_memory_mb(largest) / size_mb,),
+            values=(added_memory_mb(START, largest) / size_mb,),
             at_most=1.2,
             sizes=named,
         ),
     ]
-
-
-def added_memory_mb(path: Path) -> float:
-    """Start in a fresh interpreter, and say how far its memory rose."""
-    program = (
-        "import resource, sys\n"
-        "from openprogram.providers.replay import ReplayProvider\n"
-        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "before = peak()\n"
-        "ReplayProvider(sys.argv[1])\n"
-        "print(peak() - before)\n"
-    )
-    command = [sys.executable, "-c", program, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stdout) / 1024
 
 
 def measure_next_call(folder: Path, scale: Scale, ours: Path, url: str) -> list[Row]:

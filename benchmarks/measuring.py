@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -161,6 +163,23 @@ def exponent(sizes: Sequence[float], figures: Sequence[float]) -> float:
 def growth_of(sizes: Sequence[float], taken: Sequence[Sequence[float]]) -> float:
     """Do the same for the least of some rounds: it is what the work takes when nothing disturbs."""
     return exponent(sizes, [min(values) for values in taken])
+
+
+def added_memory_mb(statements: str, path: Path) -> float:
+    """Run statements that use `path` in a fresh interpreter; say how far its memory rose over what
+    it had after the imports, which are what stands before the first empty line.
+    """
+    imports, _, work = statements.partition("\n\n")
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "def peak():\n"
+        "    words = Path('/proc/self/status').read_text().split()\n"
+        "    return int(words[words.index('VmHWM:') + 1])\n"
+        f"path = Path(sys.argv[1])\n{imports}\nbefore = peak()\n{work}\nprint(peak() - before)\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1e3
 
 
 def table(rows: Sequence[Row]) -> str:
