@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from openprogram.errors import ModelRequestError
 from openprogram.providers import types as t
@@ -248,3 +250,45 @@ def test_a_chunk_of_the_wrong_shape_is_a_bad_response(data: Any) -> None:
     error = fault(data, STOP)
     assert error.reason == "bad_response"
     assert "private" not in str(error)
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "x", "STOP", "SAFETY"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *["candidates", "content", "parts", "text", "thought", "thoughtSignature"],
+                    *["functionCall", "name", "args", "id", "index", "finishReason"],
+                    *[
+                        "promptFeedback",
+                        "blockReason",
+                        "usageMetadata",
+                        "promptTokenCount",
+                        "error",
+                    ],
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    chunks=st.lists(
+        _values | st.builds(chunk, _values, _values, finishReason=st.just("STOP")), max_size=3
+    )
+)
+def test_no_chunk_is_a_crash_and_each_block_begins_and_ends_once(chunks: list[Any]) -> None:
+    try:
+        events = read(*chunks, STOP)
+    except ModelRequestError:
+        return
+    starts = [event.content_index for event in events if event.type.endswith("_start")]
+    ends = [event.content_index for event in events if event.type.endswith("_end")]
+    assert starts == ends == list(range(len(events[-1].message.content)))
