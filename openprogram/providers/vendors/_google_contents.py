@@ -140,7 +140,12 @@ class _Contents:
         self._append("user", beside)
 
     def _append(self, role: str, parts: list[Json]) -> None:
-        if parts:
+        if not parts:
+            return
+        if role == "model" and self._contents and self._contents[-1]["role"] == role:
+            # What stood between said nothing; the vendor takes no call right after an answer.
+            self._contents[-1]["parts"] += parts
+        else:
             self._contents.append({"role": role, "parts": parts})
 
 

@@ -152,6 +152,17 @@ def test_images_of_a_tool_stand_in_its_response_or_after_all_of_them() -> None:
     assert beside["parts"] == [{"text": "attached to the result of find (1):"}, INLINE]
 
 
+def test_answers_with_nothing_said_between_them_are_one_content() -> None:
+    nothing = [user(t.TextContent(text=" ")), result("9")]
+    messages = [user(), answer(TEXT), *nothing, answer(call("1")), result("1")]
+    _, said, responses = convert_messages(messages, LATER)
+    assert [sorted(part) for part in said["parts"]] == [
+        ["text"],
+        ["functionCall", "thoughtSignature"],
+    ]
+    assert responses["parts"][0]["functionResponse"]["id"] == "1"
+
+
 def test_of_a_failed_answer_only_the_text_is_kept_and_nothing_at_the_end() -> None:
     blocks = [
         t.ThinkingContent(thinking="why", thinking_signature="s"),
