@@ -144,28 +144,27 @@ def _authentication(
     model: t.Model, options: t.StreamOptions
 ) -> tuple[str, dict[str, str | openai.Omit]]:
     """Find the key, and the headers that are to be sent or to be left out."""
-    headers: dict[str, str | openai.Omit] = {
-        name: openai.Omit()
-        for name in ("OpenAI-Organization", "OpenAI-Project", *_ambient_header_names())
-    }
     given = {**(model.headers or {}), **(options.headers or {})}
-    headers |= {name: str(value) for name, value in given.items()}
+    own = {name.lower(): str(value) for name, value in given.items()}
     key = (options.api_key or "").strip()
     if not key:
-        has_own = not _AUTHENTICATION_HEADERS.isdisjoint(name.lower() for name in given)
         is_open = model.provider in KEYLESS_PROVIDERS or is_loopback(model.base_url)
-        if not (has_own or is_open):
+        if not is_open and _AUTHENTICATION_HEADERS.isdisjoint(own):
             raise failure("auth", f"{model.api}: no API key for {model.provider}")
-        headers = {"Authorization": openai.Omit(), **headers}
     if not (key.isascii() and key.isprintable()):
         raise failure("auth", f"{model.api}: the API key holds what no header can carry")
-    return key, headers
+    return key, {
+        **{name: openai.Omit() for name in _ambient_header_names()},
+        "authorization": f"Bearer {key}" if key else openai.Omit(),
+        **own,
+    }
 
 
 def _ambient_header_names() -> list[str]:
-    """Name the headers that the SDK would add because the environment says so."""
+    """Name the headers that the SDK adds by itself or because the environment says so."""
     lines = os.environ.get(_AMBIENT_HEADERS, "").split("\n")
-    return [line.partition(":")[0].strip() for line in lines if ":" in line]
+    names = [line.partition(":")[0].strip().lower() for line in lines if ":" in line]
+    return ["openai-organization", "openai-project", *names]
 
 
 def _new_client(model: t.Model, key: str) -> openai.AsyncOpenAI:
