@@ -7,14 +7,16 @@ come from the clock. So a recorded task that is run again asks the same.
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from openprogram.agent._tool_calls import now_ms, use_tools
+from openprogram.agent.costs import CostLimit
+from openprogram.agent.retries import RetryPolicy, plan_retry
 from openprogram.errors import (
     AgentError,
     ProviderError,
-    ToolError,
     ascii_if_unprintable,
     quoted,
 )
@@ -26,12 +28,27 @@ from openprogram.providers.stream import stream_simple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from openprogram.agent.retries import Retry
     from openprogram.agent.tools import AgentTool
 
 DEFAULT_TURN_LIMIT: Final = 20
 """How often the model is asked before the loop gives up."""
+DEFAULT_PARALLEL_TOOL_LIMIT: Final = 8
+"""How many tool calls of a turn run at a time."""
 
 _ERROR_CHARACTERS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What a run may use up before it is ended."""
+
+    turns: int = DEFAULT_TURN_LIMIT
+    """How often the model answers at most, at least 1; a failed attempt is none."""
+    seconds: float | None = None
+    """How long the run takes at most; tools and the answer that still run are cancelled."""
+    usd: float | None = None
+    """How much it may cost; looked at between calls, so the last call may go over it."""
 
 
 async def run_agent(
@@ -41,15 +58,20 @@ async def run_agent(
     tools: Sequence[AgentTool] = (),
     system_prompt: str | None = None,
     options: t.SimpleStreamOptions | None = None,
-    turn_limit: int = DEFAULT_TURN_LIMIT,
+    limits: RunLimits | None = None,
+    retries: RetryPolicy | None = None,
+    parallel_tool_limit: int = DEFAULT_PARALLEL_TOOL_LIMIT,
     on_event: Callable[[t.AssistantMessageEvent], None] | None = None,
     on_tool_result: Callable[[t.ToolResultMessage], None] | None = None,
+    on_retry: Callable[[Retry], None] | None = None,
 ) -> t.AssistantMessage:
     """Give a model a task, and let it use tools until it has an answer.
 
-    The tool calls of one turn are done one after the other, and their results stand in the order of
-    the calls. A tool that is not there, arguments that do not fit and a tool that refuses are
-    results too, marked as errors, so that the model can try otherwise.
+    The tool calls of one turn run side by side, and their results stand in the order of the calls.
+    A tool that is not there, arguments that do not fit and a tool that refuses are results too,
+    marked as errors, so that the model can try otherwise. A request that failed and may be made
+    again is, as a call of its own. Cancelling the task ends the request and the tools; a tool that
+    blocks in a thread is left to itself.
 
     Args:
         prompt: The task.
@@ -57,99 +79,120 @@ async def run_agent(
         tools: What it may use.
         system_prompt: What the model is told beforehand.
         options: How it is called.
-        turn_limit: How often it is asked at most, at least 1.
-        on_event: Called with each event of each answer as it comes. What it raises ends the run.
-        on_tool_result: Called with each result before the model sees it.
+        limits: What the run may use up; `RunLimits()` when None.
+        retries: When a failed request is made again; `RetryPolicy()` when None.
+        parallel_tool_limit: How many tool calls of a turn run at a time; 1 for one after the other.
+        on_event: Called with each event of each answer as it comes, those of failed attempts too.
+            What it raises ends the run.
+        on_tool_result: Called with each result before the model sees it, in the order of the calls.
+        on_retry: Called before the wait for another attempt.
 
     Returns:
         The last answer; its `stop_reason` is `stop`, or `length` when the model's limit cut it.
 
     Raises:
-        AgentError: An answer ended in an error, or no answer without tool calls came in time.
+        AgentError: An answer ended in an error, or a limit was reached before an answer came, or
+            there is a limit in USD and the prices are not known.
         ReplayMismatch: In a replay, something else was asked than in the recorded run.
         ProviderError: The model could not be asked.
-        ValueError: Two tools have one name, or the limit is below 1.
+        ValueError: Two tools have one name, or a limit is too small.
     """
+    limits = limits or RunLimits()
     named = {tool.definition.name: tool for tool in tools}
     if len(named) < len(tools):
         raise ValueError("two tools have the same name")
-    if turn_limit < 1:
-        raise ValueError("turn_limit is at least 1")
+    if limits.turns < 1 or parallel_tool_limit < 1:
+        raise ValueError("limits on turns and parallel tools are at least 1")
+    asker = _Asker(
+        model=model,
+        options=options,
+        cost=CostLimit(model, limits.usd),
+        retries=retries or RetryPolicy(),
+        on_event=on_event,
+        on_retry=on_retry,
+    )
     context = t.Context(
         system_prompt=system_prompt,
-        messages=[t.UserMessage(content=prompt, timestamp=_now_ms())],
+        messages=[t.UserMessage(content=prompt, timestamp=now_ms())],
         tools=[tool.definition for tool in tools] or None,
     )
-    for _ in range(turn_limit):
-        answer = await _ask(model, context, options, on_event)
-        calls = [block for block in answer.content if isinstance(block, t.ToolCall)]
-        if not calls:
-            return answer
-        results = [await _use_tool(named, call, on_tool_result) for call in calls]
-        # A new list: providers may still hold the one that they were given.
-        context = t.Context(
-            system_prompt=system_prompt,
-            messages=[*context.messages, answer, *results],
-            tools=context.tools,
-        )
-    turns = "1 turn" if turn_limit == 1 else f"{turn_limit:,} turns"
+    clock = asyncio.timeout(limits.seconds)
+    try:
+        async with clock:
+            for _ in range(limits.turns):
+                answer = await asker.ask(context)
+                calls = [block for block in answer.content if isinstance(block, t.ToolCall)]
+                if not calls:
+                    return answer
+                results = await use_tools(named, calls, parallel_limit=parallel_tool_limit)
+                if on_tool_result is not None:
+                    for result in results:
+                        on_tool_result(result)
+                context = _extended(context, answer, results)
+    except TimeoutError:
+        if not clock.expired():
+            raise
+        rule = f"no answer within {limits.seconds:g} s"
+        raise AgentError(rule, remedy="allow more seconds") from None
+    turns = "1 turn" if limits.turns == 1 else f"{limits.turns:,} turns"
     rule = f"no answer after {turns}, the model still wants tools"
     raise AgentError(rule, remedy="allow more turns")
 
 
-async def _ask(
-    model: t.Model,
-    context: t.Context,
-    options: t.SimpleStreamOptions | None,
-    on_event: Callable[[t.AssistantMessageEvent], None] | None,
-) -> t.AssistantMessage:
-    last: t.AssistantMessageEvent | None = None
-    async with aclosing(stream_simple(model, context, options)) as events:
-        async for last in events:
-            if on_event is not None:
-                on_event(last)
-    if last is None or not is_terminal(last):
-        raise ProviderError(f"{quoted(model.api)}: the stream ended without 'done' or 'error'")
-    answer = final_message(last)
-    if isinstance(last, t.EventError) or answer.stop_reason in {"error", "aborted"}:
-        raise AgentError(_describe_failure(model, answer), remedy=_remedy_for(answer))
-    return answer
-
-
-async def _use_tool(
-    tools: dict[str, AgentTool],
-    call: t.ToolCall,
-    on_tool_result: Callable[[t.ToolResultMessage], None] | None,
-) -> t.ToolResultMessage:
-    is_error = False
-    content: list[t.InputContent]
-    try:
-        tool = _find_tool(tools, call.name)
-        # In a thread: a slow disk must not hold up whatever else runs in this event loop.
-        output = await asyncio.to_thread(tool.call, call.arguments)
-        texts = [output.text, *output.notes] if output.text else output.notes
-        content = [t.TextContent(text=text) for text in texts]
-    except ToolError as error:
-        is_error = True
-        content = [t.TextContent(text=str(error))]
-    result = t.ToolResultMessage(
-        tool_call_id=call.id,
-        tool_name=call.name,
-        content=content,
-        is_error=is_error,
-        timestamp=_now_ms(),
+def _extended(
+    context: t.Context, answer: t.AssistantMessage, results: list[t.ToolResultMessage]
+) -> t.Context:
+    """Add a turn, in a new list: providers may still hold the one that they were given."""
+    return t.Context(
+        system_prompt=context.system_prompt,
+        messages=[*context.messages, answer, *results],
+        tools=context.tools,
     )
-    if on_tool_result is not None:
-        on_tool_result(result)
-    return result
 
 
-def _find_tool(tools: dict[str, AgentTool], name: str) -> AgentTool:
-    tool = tools.get(name)
-    if tool is None:
-        known = ", ".join(tools) or "none"
-        raise ToolError(f"{quoted(name)}: no such tool; there are: {known}")
-    return tool
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asker:
+    """Asks one model, again where that may help."""
+
+    model: t.Model
+    options: t.SimpleStreamOptions | None
+    cost: CostLimit
+    retries: RetryPolicy
+    on_event: Callable[[t.AssistantMessageEvent], None] | None
+    on_retry: Callable[[Retry], None] | None
+
+    async def ask(self, context: t.Context) -> t.AssistantMessage:
+        """Get an answer that ended well; the same request is made each time."""
+        attempt = 1
+        while True:
+            self.cost.require_rest()
+            answer = await self._stream(context)
+            self.cost.add(answer)
+            if answer.stop_reason not in {"error", "aborted"}:
+                return answer
+            retry = plan_retry(self.retries, answer, attempt=attempt, api=self.model.api)
+            if retry is None:
+                rule = _describe_failure(self.model, answer)
+                raise AgentError(rule, remedy=_remedy_for(answer))
+            if self.on_retry is not None:
+                self.on_retry(retry)
+            await _pause(retry.wait_seconds)
+            attempt = retry.attempt
+
+    async def _stream(self, context: t.Context) -> t.AssistantMessage:
+        last: t.AssistantMessageEvent | None = None
+        async with aclosing(stream_simple(self.model, context, self.options)) as events:
+            async for last in events:
+                if self.on_event is not None:
+                    self.on_event(last)
+        if last is None or not is_terminal(last):
+            place = quoted(self.model.api)
+            raise ProviderError(f"{place}: the stream ended without 'done' or 'error'")
+        return final_message(last)
+
+
+async def _pause(seconds: float) -> None:
+    await asyncio.sleep(seconds)
 
 
 def _describe_failure(model: t.Model, answer: t.AssistantMessage) -> str:
@@ -163,7 +206,3 @@ def _remedy_for(answer: t.AssistantMessage) -> str:
     if answer.error_retry_after_s is not None:
         return f"try again in {answer.error_retry_after_s:,.0f} s"
     return "try again later" if answer.error_retryable else ""
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import codecs
 import heapq
+import inspect
 import itertools
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from openprogram.agent._confined_files import open_root, opened_directory, read_regular_file
+from openprogram.agent._threads import call_in_thread
 from openprogram.errors import ToolError, ascii_if_unprintable, quoted
 from openprogram.providers.types import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
 READ_LIMIT_BYTES: Final = 100_000
@@ -42,6 +45,8 @@ class ToolOutput:
     """The content asked for; the model gets it as a block of its own."""
     notes: tuple[str, ...] = ()
     """What the tool itself has to say about it; blocks that no file content can imitate."""
+    is_error: bool = False
+    """Whether the text says why the tool failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +55,14 @@ class AgentTool:
 
     definition: Tool
     """What the model is told of it."""
-    arguments_type: type[msgspec.Struct]
-    """What its arguments must be; arguments that do not fit never reach `run`."""
-    run: Callable[[Any], ToolOutput]
-    """Does it, in a thread, and raises `ToolError` when it refuses or fails."""
+    arguments_type: Any
+    """What its arguments must be, a type that `msgspec` can convert to; arguments that do not fit
+    never reach `run`."""
+    run: Callable[[Any], ToolOutput] | Callable[[Any], Awaitable[ToolOutput]]
+    """Does it, and raises `ToolError` when it refuses or fails. A coroutine function is awaited;
+    any other is called in a thread, as calls run side by side and must not hold each other up."""
 
-    def call(self, arguments: dict[str, Any]) -> ToolOutput:
+    async def call(self, arguments: dict[str, Any]) -> ToolOutput:
         """Use the tool.
 
         Args:
@@ -73,7 +80,9 @@ class AgentTool:
             reason = ascii_if_unprintable(str(error))[:_REASON_CHARACTERS]
             name = self.definition.name
             raise ToolError(f"{name}: the arguments do not fit its parameters: {reason}") from error
-        return self.run(typed)
+        if inspect.iscoroutinefunction(self.run):
+            return await self.run(typed)
+        return await call_in_thread(partial(cast("Callable[[Any], ToolOutput]", self.run), typed))
 
 
 class _ListDirArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

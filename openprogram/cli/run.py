@@ -1,10 +1,12 @@
-"""`openprogram run`: one task for an agent that can list and read files."""
+"""`openprogram run`: one task for an agent that can list and read files, and use tool servers."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field
+import math
+import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +20,9 @@ from openprogram.errors import AgentError, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from openprogram.agent.loop import RunLimits
+    from openprogram.agent.retries import Retry
+    from openprogram.agent.tools import AgentTool
     from openprogram.providers import types as t
     from openprogram.providers.activation import RuntimeSnapshot
     from openprogram.providers.registry import Runtime
@@ -34,26 +39,40 @@ SYSTEM_PROMPT = (
 
 @dataclass
 class _Totals:
-    """What a run came to."""
+    """What a run came to; failed attempts cost too."""
 
+    prices: t.ModelCost
     turn_count: int = 0
     tool_call_count: int = 0
+    retry_count: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = 0.0
+    """None as soon as what an answer cost is not known."""
     has_failed: bool = False
+    """Whether the last answer did."""
 
     def add(self, event: t.AssistantMessageEvent) -> None:
-        """Count an answer that ended well, and note one that did not."""
-        if event.type == "error":
-            self.has_failed = True
-        if event.type != "done":
+        """Count an answer when it ends."""
+        from openprogram.agent.costs import known_cost_usd  # late, like the runtime
+
+        if event.type == "done":
+            message = event.message
+        elif event.type == "error":
+            message = event.error
+        else:
             return
-        usage = event.message.usage
-        self.turn_count += 1
+        usage = message.usage
+        self.has_failed = event.type == "error"
+        self.turn_count += not self.has_failed
         self.input_tokens += usage.input + usage.cache_read + usage.cache_write
         self.output_tokens += usage.output
-        self.cost_usd += usage.cost.total
+        if not self.has_failed or usage.total_tokens:
+            cost_usd = known_cost_usd(usage, self.prices)
+            if cost_usd is None or self.cost_usd is None:
+                self.cost_usd = None
+            else:
+                self.cost_usd += cost_usd
 
     def add_tool_result(self, result: t.ToolResultMessage) -> None:
         """Count a tool call."""
@@ -68,9 +87,10 @@ class _Task:
     prompt: str
     system_prompt: str | None
     root: Path
-    turn_limit: int
+    limits: RunLimits
+    server_commands: list[list[str]]
     runtime: Runtime
-    totals: _Totals = field(default_factory=_Totals)
+    totals: _Totals
 
 
 class _Run(Command):
@@ -82,6 +102,7 @@ class _Run(Command):
     epilog=examples(
         ("openprogram run 'What does notes.txt say?'", "print the answer as it comes"),
         ("openprogram run 'Summarize' --root ~/notes", "look at files elsewhere"),
+        ("openprogram run 'How much tea?' --mcp 'python server.py'", "use a server's tools"),
         ("openprogram recordings record", "record the next run"),
     )
     + "\n\n\b\n"
@@ -114,6 +135,26 @@ def run(
             min=1, max=1000, metavar="N", help="How often the model is asked at most: 20, or N."
         ),
     ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="End the run after so many seconds."),
+    ] = None,
+    max_usd: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="Make no further call once so many USD are spent; needs a model whose prices are "
+            "known.",
+        ),
+    ] = None,
+    mcp: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Start this MCP server and use its tools too; one word, in quotes, that no shell "
+            "reads. Can be given again.",
+        ),
+    ] = None,
     root: Annotated[
         str,
         typer.Option(
@@ -122,30 +163,63 @@ def run(
     ] = ".",
     as_json: JsonOption = False,
 ) -> int:
-    """Give a task to an agent that can list and read files.
+    """Give a task to an agent that can list and read files, and use the tools of MCP servers.
 
     The answer is printed as it comes. What the settings say is done with the calls: they are
     recorded, or answered from a recording, or neither.
     """
     if not prompt.strip():
         raise _diagnostics.UsageError("the prompt is empty; say what the agent shall do")
+    _require_positive("--max-seconds", max_seconds)
+    _require_positive("--max-usd", max_usd)
+    server_commands = [_split_command(command) for command in mcp or []]
     # Late: help needs neither the runtime nor what runs in it.
-    from openprogram.agent.loop import DEFAULT_TURN_LIMIT
+    from openprogram.agent.loop import DEFAULT_TURN_LIMIT, RunLimits
     from openprogram.providers.initialization import initialize_provider_runtime
     from openprogram.providers.registry import create_runtime
 
     snapshot = initialize_provider_runtime()
+    runtime = create_runtime(provider, model)
+    turns = DEFAULT_TURN_LIMIT if max_turns is None else max_turns
     task = _Task(
         prompt=prompt,
         system_prompt=(SYSTEM_PROMPT if system is None else system) or None,
         root=Path(root),
-        turn_limit=DEFAULT_TURN_LIMIT if max_turns is None else max_turns,
-        runtime=create_runtime(provider, model),
+        limits=RunLimits(turns=turns, seconds=max_seconds, usd=max_usd),
+        server_commands=server_commands,
+        runtime=runtime,
+        totals=_Totals(prices=runtime.model.cost),
     )
+    answer = _finish(task, snapshot, as_json=as_json)
+    if answer is not None and as_json:
+        _output.write_json(_to_json(task, answer, snapshot))
+    return _diagnostics.DONE
+
+
+def _require_positive(option: str, value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise _diagnostics.UsageError(f"{option}: {quoted(value)} is not a number above 0")
+
+
+def _split_command(command: str) -> list[str]:
     try:
-        answer = _show_run(task) if not as_json else asyncio.run(_run(task, task.totals.add))
+        words = shlex.split(command)
+    except ValueError as error:
+        # shlex says "No closing quotation" and the like.
+        raise _diagnostics.UsageError(
+            f"--mcp: {quoted(command)}: {str(error).lower()}; quote it as for a shell"
+        ) from error
+    if not words:
+        raise _diagnostics.UsageError("--mcp: the command is empty; name a program")
+    return words
+
+
+def _finish(task: _Task, snapshot: RuntimeSnapshot, *, as_json: bool) -> t.AssistantMessage | None:
+    """Run the task, and demand of a replay that nothing is left; None when nobody reads."""
+    try:
+        answer = asyncio.run(_run(task, task.totals.add)) if as_json else _show_run(task)
     except ReaderLeftError:
-        return _diagnostics.DONE
+        return None
     except AgentError as error:
         if snapshot.replay_provider is None or not task.totals.has_failed:
             raise
@@ -154,9 +228,7 @@ def run(
         _diagnostics.warn("the answer was cut: it reached the model's limit")
     if snapshot.replay_provider is not None:
         snapshot.replay_provider.assert_consumed()
-    if as_json:
-        _output.write_json(_to_json(task, answer, snapshot))
-    return _diagnostics.DONE
+    return answer
 
 
 def _as_replayed(error: AgentError, provider: ReplayProvider) -> AgentError:
@@ -176,27 +248,66 @@ def _show_run(task: _Task) -> t.AssistantMessage:
         printer.show(event)
 
     try:
-        return asyncio.run(_run(task, show))
+        return asyncio.run(_run(task, show, printer.end_line))
     finally:
         with contextlib.suppress(ReaderLeftError):
             printer.end_line()
 
 
 async def _run(
-    task: _Task, on_event: Callable[[t.AssistantMessageEvent], None]
+    task: _Task,
+    on_event: Callable[[t.AssistantMessageEvent], None],
+    before_note: Callable[[], None] = lambda: None,
 ) -> t.AssistantMessage:
     from openprogram.agent.loop import run_agent  # late, like the runtime
     from openprogram.agent.tools import file_tools
 
-    return await run_agent(
-        task.prompt,
-        model=task.runtime.model,
-        tools=file_tools(task.root),
-        system_prompt=task.system_prompt,
-        options=task.runtime.options,
-        turn_limit=task.turn_limit,
-        on_event=on_event,
-        on_tool_result=task.totals.add_tool_result,
+    def note_retry(retry: Retry) -> None:
+        task.totals.retry_count += 1
+        before_note()
+        _diagnostics.warn(_describe_retry(task, retry))
+
+    tools = [*file_tools(task.root)]
+    async with contextlib.AsyncExitStack() as servers:
+        if task.server_commands:
+            from openprogram.agent.mcp_tools import mcp_tools  # late: only this needs it
+
+            for command in task.server_commands:
+                added = await servers.enter_async_context(mcp_tools(command))
+                _require_new_names(tools, added, command)
+                tools += added
+        return await run_agent(
+            task.prompt,
+            model=task.runtime.model,
+            tools=tools,
+            system_prompt=task.system_prompt,
+            options=task.runtime.options,
+            limits=task.limits,
+            on_event=on_event,
+            on_tool_result=task.totals.add_tool_result,
+            on_retry=note_retry,
+        )
+
+
+def _require_new_names(
+    tools: list[AgentTool], added: tuple[AgentTool, ...], command: list[str]
+) -> None:
+    known = {tool.definition.name for tool in tools}
+    for tool in added:
+        if tool.definition.name in known:
+            raise AgentError(
+                f"tool server {quoted(shlex.join(command))}: another tool is called "
+                f"{quoted(tool.definition.name)} too",
+                remedy="leave this server out",
+            )
+
+
+def _describe_retry(task: _Task, retry: Retry) -> str:
+    reason = retry.failed.error_reason or retry.failed.stop_reason
+    wait = f" in {retry.wait_seconds:.1f} s" if retry.wait_seconds else ""
+    return (
+        f"{quoted(task.runtime.model.provider)}: the request failed ({reason}); asking again{wait},"
+        f" attempt {retry.attempt} of {retry.attempt_limit}"
     )
 
 
@@ -215,6 +326,7 @@ def _to_json(
         "recording": None if path is None else str(path),
         "turn_count": totals.turn_count,
         "tool_call_count": totals.tool_call_count,
+        "retry_count": totals.retry_count,
         "input_tokens": totals.input_tokens,
         "output_tokens": totals.output_tokens,
         "cost_usd": totals.cost_usd,

@@ -263,6 +263,11 @@ class _NotingReplay:
         self._recording = recording
         self._replay = replay
 
+    @property
+    def answering_provider(self) -> ReplayProvider:
+        """Whoever answers in fact."""
+        return self._replay
+
     async def stream(
         self, model: t.Model, context: t.Context, options: t.StreamOptions | None = None
     ) -> AsyncIterator[Any]:

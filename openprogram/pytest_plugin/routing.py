@@ -75,6 +75,11 @@ class _RoutedProvider:
         needed = None if route is None else route.requires_credentials
         return getattr(self._original, "requires_credentials", True) if needed is None else needed
 
+    @property
+    def answering_provider(self) -> ApiProvider:
+        """Whoever answers now; the agent loop does not wait before it asks a replay again."""
+        return self._target()
+
     def stream(
         self, model: t.Model, context: t.Context, options: t.StreamOptions | None = None
     ) -> AsyncIterator[t.AssistantMessageEvent]:

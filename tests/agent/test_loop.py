@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import pytest
 
-from openprogram.agent.loop import run_agent
+from openprogram.agent import retries
+from openprogram.agent.loop import RunLimits, run_agent
+from openprogram.agent.retries import RetryPolicy
 from openprogram.agent.tools import AgentTool, ToolOutput, file_tools
 from openprogram.errors import AgentError, ProviderError, ReplayMismatch, ToolError
 from openprogram.providers import types as t
@@ -57,6 +60,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
             return provider
 
         monkeypatch.setattr(_STREAM, "get_api_provider", get_api_provider)
+        monkeypatch.setattr(retries, "get_api_provider", get_api_provider)
 
     return register
 
@@ -112,10 +116,10 @@ async def test_an_answer_without_tools_is_the_answer(serve: Callable[[Any], None
 
 
 async def test_results_go_back_in_the_order_of_the_calls(serve: Callable[[Any], None]) -> None:
-    order: list[str] = []
+    began = threading.Barrier(3, timeout=60)
 
     def note(word: str) -> ToolOutput:
-        order.append(word)
+        began.wait()  # all three run at once, or none goes on
         return _echo(word)
 
     calls = _calls(
@@ -124,7 +128,6 @@ async def test_results_go_back_in_the_order_of_the_calls(serve: Callable[[Any], 
     model = Model(calls, text_events("done"))
     serve(model)
     await run_agent("hi", model=_MODEL, tools=[_tool("note", note)])
-    assert order == ["b", "a", "c"]
     user, answer, *results = model.contexts[1].messages
     assert (user.role, answer) == ("user", calls[-1].message)
     assert [(each.tool_call_id, _texts(each)) for each in _results(model.contexts[1])] == [
@@ -233,7 +236,9 @@ async def test_a_model_that_never_answers_is_stopped(
     model = Model(*[_calls(_call("1", "f", word="a"))] * 5)
     serve(model)
     with pytest.raises(AgentError, match=f"no answer after {words}"):
-        await run_agent("hi", model=_MODEL, tools=[_tool("f", _echo)], turn_limit=limit)
+        await run_agent(
+            "hi", model=_MODEL, tools=[_tool("f", _echo)], limits=RunLimits(turns=limit)
+        )
     assert len(model.contexts) == limit
 
 
@@ -265,7 +270,7 @@ async def test_an_error_of_the_vendor_ends_the_run_in_its_words(
     failed = message(stop_reason="error", **fields)
     serve(Model([t.EventError(reason="error", error=failed)]))
     with pytest.raises(AgentError) as caught:
-        await run_agent("hi", model=_MODEL)
+        await run_agent("hi", model=_MODEL, retries=RetryPolicy(attempt_limit=1))
     assert str(caught.value) == text
 
 
@@ -324,7 +329,125 @@ async def test_wrong_use_is_said_before_anything_is_asked() -> None:
     with pytest.raises(ValueError, match="same name"):
         await run_agent("hi", model=_MODEL, tools=[_tool("f", _echo), _tool("f", _echo)])
     with pytest.raises(ValueError, match="at least 1"):
-        await run_agent("hi", model=_MODEL, turn_limit=0)
+        await run_agent("hi", model=_MODEL, limits=RunLimits(turns=0))
+
+
+def _busy(**fields: Any) -> list[Any]:
+    failed = message(stop_reason="error", error_message="busy", error_retryable=True, **fields)
+    return [t.EventError(reason="error", error=failed)]
+
+
+async def test_each_attempt_is_a_recorded_call_and_a_replay_waits_for_none(
+    serve: Callable[[Any], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+
+    recording = tmp_path / "x.jsonl"
+    calls = _calls(_call("1", "f", word="a"))
+    live = Model(_busy(), calls, _busy(error_retry_after_s=7.0), _busy(), text_events("done"))
+    serve(RecordingProvider(live, recording))
+    seen: list[tuple[int, str | None]] = []
+
+    async def run() -> t.AssistantMessage:
+        return await run_agent(
+            "hi",
+            model=_MODEL,
+            tools=[_tool("f", _echo)],
+            on_retry=lambda retry: seen.append((retry.attempt, retry.failed.error_message)),
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr("openprogram.agent.loop._pause", note)
+        recorded = await run()
+    assert [0.5 <= waits[0] <= 1.5, waits[1], 1 <= waits[2] <= 3] == [True, 7.0, True]
+    assert live.contexts[0] == live.contexts[1]
+
+    replay = ReplayProvider(recording)
+    serve(replay)
+    assert replay.call_total == 5
+    assert await run() == recorded
+    replay.assert_consumed()
+    assert seen == [(2, "busy"), (2, "busy"), (3, "busy")] * 2
+
+
+async def test_a_replay_takes_the_last_recorded_error_as_final(
+    serve: Callable[[Any], None], tmp_path: Path
+) -> None:
+    recording = tmp_path / "x.jsonl"
+    serve(RecordingProvider(Model(_busy()), recording))
+    with pytest.raises(AgentError, match="'busy'; try again later"):
+        await run_agent("hi", model=_MODEL, retries=RetryPolicy(attempt_limit=1))
+    replay = ReplayProvider(recording)
+    serve(replay)
+    with pytest.raises(AgentError, match="'busy'; try again later"):
+        await run_agent("hi", model=_MODEL)
+    replay.assert_consumed()
+
+
+async def test_time_that_is_up_ends_tools_and_the_request(
+    serve: Callable[[Any], None], tmp_path: Path
+) -> None:
+    ended: list[str] = []
+    hangs = threading.Event()
+
+    async def wait(_: Any) -> ToolOutput:
+        try:
+            return await asyncio.Future[ToolOutput]()
+        finally:
+            ended.append("tool")
+
+    def block(_: str) -> ToolOutput:
+        hangs.wait()
+        return ToolOutput(text="late")
+
+    waiting = AgentTool(
+        definition=t.Tool(name="w", description="d", parameters={"type": "object"}),
+        arguments_type=dict[str, Any],
+        run=wait,
+    )
+    serve(Model(_calls(_call("1", "w"), _call("2", "b", word="x"))))
+    tools = [waiting, _tool("b", block)]
+    limits = RunLimits(seconds=0.05)
+    with pytest.raises(AgentError, match=r"no answer within 0\.05 s; allow more seconds"):
+        await run_agent("hi", model=_MODEL, tools=tools, limits=limits)
+    hangs.set()
+
+    class Hanging:
+        requires_credentials = False
+
+        async def stream_simple(self, *_: Any) -> AsyncIterator[Any]:
+            yield text_events("x")[0]
+            await asyncio.Future[None]()
+
+    recording = tmp_path / "x.jsonl"
+    serve(RecordingProvider(cast("Any", Hanging()), recording))
+    with pytest.raises(AgentError, match="no answer within"):
+        await run_agent("hi", model=_MODEL, limits=limits)
+    assert ended == ["tool"]
+    assert '"outcome":"cancelled"' in recording.read_text()
+
+
+async def test_a_limit_in_usd_ends_the_run_before_the_next_call(
+    serve: Callable[[Any], None],
+) -> None:
+    usage = t.Usage(input=1000, total_tokens=1000, cost=t.UsageCost(input=0.4, total=0.4))
+    calls = _calls(_call("1", "f", word="a"))
+    calls[-1] = t.EventDone(
+        reason="toolUse", message=message(*calls[-1].message.content, usage=usage)
+    )
+    priced = msgspec.structs.replace(_MODEL, cost=t.ModelCost(input=400.0, output=1.0))
+    model = Model(*[calls] * 5)
+    serve(model)
+    tools = [_tool("f", _echo)]
+    with pytest.raises(AgentError, match=r"0.800000 USD are spent, and one more call is needed"):
+        await run_agent("hi", model=priced, tools=tools, limits=RunLimits(usd=0.7))
+    assert len(model.contexts) == 2
+    with pytest.raises(AgentError, match=r"the prices of '.*' are not known"):
+        await run_agent("hi", model=_MODEL, limits=RunLimits(usd=0.7))
+    assert len(model.contexts) == 2
 
 
 def _task(path: str = "notes.txt") -> tuple[list[Any], list[Any]]:
@@ -340,7 +463,8 @@ async def test_the_same_task_asks_the_same_but_for_the_timestamps(
         root.mkdir()
         (root / "notes.txt").write_text("the same")
         monkeypatch.chdir(root)
-        monkeypatch.setattr("openprogram.agent.loop._now_ms", lambda number=number: number)
+        for module in ("loop", "_tool_calls"):
+            monkeypatch.setattr(f"openprogram.agent.{module}.now_ms", lambda number=number: number)
         model = Model(*_task())
         serve(model)
         await run_agent("hi", model=_MODEL, tools=file_tools(root))

@@ -155,7 +155,7 @@ def test_definitions_are_the_same_wherever_the_root_lies(root: Path) -> None:
     assert [definition["name"] for definition in here] == ["list_dir", "read_file"]
 
 
-def test_a_relative_root_is_that_of_the_beginning(
+async def test_a_relative_root_is_that_of_the_beginning(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "root").mkdir()
@@ -163,7 +163,7 @@ def test_a_relative_root_is_that_of_the_beginning(
     monkeypatch.chdir(root)
     tools = _tools(type(root)("root"))
     monkeypatch.chdir("/")
-    assert tools["read_file"].call({"path": "x"}).text == "here"
+    assert (await tools["read_file"].call({"path": "x"})).text == "here"
 
 
 @pytest.mark.parametrize("name", ["gone", "file"])
@@ -173,24 +173,24 @@ def test_a_root_that_is_no_directory_is_refused_at_once(root: Path, name: str) -
         file_tools(root / name)
 
 
-def test_list_dir_without_a_path_lists_the_root(root: Path) -> None:
+async def test_list_dir_without_a_path_lists_the_root(root: Path) -> None:
     (root / "x").touch()
-    assert _tools(root)["list_dir"].call({}).text == "x"
+    assert (await _tools(root)["list_dir"].call({})).text == "x"
 
 
 @pytest.mark.parametrize(
     "arguments",
     [{}, {"path": 1}, {"path": None}, {"path": ["x"]}, {"path": "x", "mode": "w"}, {"Path": "x"}],
 )
-def test_arguments_that_do_not_fit_are_refused(root: Path, arguments: dict[str, Any]) -> None:
+async def test_arguments_that_do_not_fit_are_refused(root: Path, arguments: dict[str, Any]) -> None:
     (root / "x").touch()
     with pytest.raises(ToolError, match="read_file: the arguments do not fit"):
-        _tools(root)["read_file"].call(arguments)
+        await _tools(root)["read_file"].call(arguments)
 
 
-def test_a_refusal_stays_short_and_printable(root: Path) -> None:
+async def test_a_refusal_stays_short_and_printable(root: Path) -> None:
     with pytest.raises(ToolError) as caught:
-        _tools(root)["read_file"].call({"path": "x", "\x1b" + "y" * 5000: 1})
+        await _tools(root)["read_file"].call({"path": "x", "\x1b" + "y" * 5000: 1})
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 500
 

@@ -209,9 +209,10 @@ def test_with_json_the_answer_is_one_document(replay: Replay, state_dir: Path) -
         "recording": str(state_dir / "recordings" / "first.jsonl"),
         "turn_count": 2,
         "tool_call_count": 1,
+        "retry_count": 0,
         "input_tokens": 900,
         "output_tokens": 60,
-        "cost_usd": 0.0,
+        "cost_usd": None,
     }
 
 
@@ -221,6 +222,54 @@ def test_a_model_that_wants_too_many_turns_is_stopped(replay: Replay) -> None:
         "Reading.\n",
         "error: no answer after 1 turn, the model still wants tools; allow more turns\n",
     )
+
+
+def test_a_limit_in_usd_is_refused_where_prices_are_not_known(replay: Replay) -> None:
+    assert _parts(replay("--max-usd", "0.5")) == (
+        1,
+        "",
+        (
+            "error: the prices of 'claude-sonnet-4-5' are not known, so a limit of 0.5 USD cannot "
+            "be kept; leave the limit out, or give the model its prices\n"
+        ),
+    )
+
+
+def test_a_tool_server_that_cannot_start_is_one_line(replay: Replay) -> None:
+    assert _parts(replay("--mcp", "no-such-program --now")) == (
+        1,
+        "",
+        (
+            "error: tool server 'no-such-program --now': cannot be started: no such file or "
+            "directory; name a program\n"
+        ),
+    )
+
+
+def test_a_request_that_failed_is_made_again_and_each_attempt_is_recorded(
+    run_process: RunCli, state_dir: Path
+) -> None:
+    busy = HttpError(
+        status=529, kind="overloaded_error", message="busy", headers={"retry-after": "0"}
+    )
+    run_process("recordings", "record", "--name", "again")
+    with LoopbackVendor([busy, [Text("Here.")]]) as vendor:
+        ended = run_process(*_WORDS, env=_of(vendor))
+        place = {"OPENPROGRAM_ANTHROPIC_BASE_URL": vendor.base_url}
+    assert (ended.exit_code, ended.out) == (0, "Here.\n")
+    assert ended.err.startswith(
+        "warning: 'anthropic': the request failed (overloaded); asking again in "
+    )
+    run_process("recordings", "replay", "again")
+    replayed = run_process(*_WORDS, "--json", env=place)
+    assert (replayed.exit_code, replayed.err) == (
+        0,
+        "warning: 'anthropic': the request failed (overloaded); asking again, attempt 2 of 4\n",
+    )
+    document = json.loads(replayed.out)
+    assert (document["turn_count"], document["retry_count"]) == (1, 1)
+    rows = _rows((state_dir / "recordings" / "again.jsonl").read_bytes())
+    assert [row["type"] for row in rows].count("request") == 2
 
 
 def test_an_answer_that_was_cut_is_said_to_be_one(
@@ -329,6 +378,10 @@ def test_a_replay_without_a_provider_says_what_to_name(run_process: RunCli) -> N
         ((" \n",), "the prompt is empty"),
         (("hi", "--max-turns", "0"), "'0' is not a whole number from 1 to 1000"),
         (("hi", "--max-turns", "9" * 400), "is not a whole number"),
+        (("hi", "--max-seconds", "nan"), "--max-seconds: nan is not a number above 0"),
+        (("hi", "--max-usd", "0"), "--max-usd: 0.0 is not a number above 0"),
+        (("hi", "--mcp", "'open"), "quote it as for a shell"),
+        (("hi", "--mcp", " "), "--mcp: the command is empty; name a program"),
     ],
 )
 def test_wrong_words_are_one_line_and_exit_2(
@@ -343,9 +396,10 @@ def test_wrong_words_are_one_line_and_exit_2(
 def test_a_provider_or_a_root_that_is_not_there_is_one_line(run_process: RunCli) -> None:
     ended = run_process("run", "hi", "--provider", "no\x1bone")
     assert (ended.exit_code, ended.out) == (1, "")
-    assert ended.err == (
-        "error: provider 'no\\x1bone': no such provider; choose one of anthropic\n"
+    assert ended.err.startswith(
+        "error: provider 'no\\x1bone': no such provider; choose one of anthropic, "
     )
+    assert ended.err.count("\n") == 1
     ended = run_process(*_WORDS, "--root", "nowhere", env={"ANTHROPIC_API_KEY": "k"})
     assert ended.exit_code == 1
     assert ended.err.endswith("nowhere': no such file or directory\n")
