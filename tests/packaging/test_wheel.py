@@ -58,11 +58,12 @@ def test_it_holds_what_is_not_python(wheel: zipfile.ZipFile) -> None:
     assert b"Apache License" in wheel.read(f"{DIST_INFO}/licenses/LICENSE")
 
 
-def test_it_installs_one_command(wheel: zipfile.ZipFile) -> None:
+def test_it_installs_one_command_and_one_plugin(wheel: zipfile.ZipFile) -> None:
     parser = configparser.ConfigParser()
     parser.read_string(wheel.read(f"{DIST_INFO}/entry_points.txt").decode())
     assert {section: dict(parser[section]) for section in parser.sections()} == {
-        "console_scripts": {"openprogram": "openprogram.__main__:main"}
+        "console_scripts": {"openprogram": "openprogram.__main__:main"},
+        "pytest11": {"openprogram": "openprogram.pytest_plugin"},
     }
 
 

@@ -48,8 +48,9 @@ _NAME_BEFORE = {
     separator: re.compile(re.escape(separator) + _GAP + _NAME) for separator in (b"=", b":", b"|")
 }
 """For a text read backwards: the name before each separator."""
-_NAME_BEFORE[b"?"] = re.compile(rb"\?\?" + _GAP + _NAME)
-_SEPARATOR_CHARACTER = re.compile(rb"[=:|]|(?<=\?)\?")
+# What is beyond Latin-1 is a `?` here too: the search must not begin anew at each of a run.
+_NAME_BEFORE[b"?"] = re.compile(rb"(?<!\?)\?\?(?!\?)[ \t\"'`\]]*+" + _NAME)
+_SEPARATOR_CHARACTER = re.compile(rb"[=:|]|(?<!\?)\?\?(?!\?)")
 _SEPARATOR = re.compile(
     rb"(?P<gap>" + _GAP + rb")(?P<separator>:=|={1,3}>?|:(?!//)\*{0,2}|\|)(?P<space>\s*+)"
 )
@@ -110,7 +111,8 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
     at = 0
     while separator := _SEPARATOR_CHARACTER.search(views.lowered, at):
         at = separator.end()
-        match = _NAME_BEFORE[separator[0]].match(views.backwards, views.size - at)
+        before = _NAME_BEFORE[separator[0][:1]]
+        match = before.match(views.backwards, views.size - at)
         name = None if match is None else _name_of(match, views)
         found = None if name is None else _read(views, name)
         if found is not None:
@@ -119,7 +121,9 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
 
 
 def _read(views: TextViews, name: _Name) -> Replacement | None:
-    match = _OTHERWISE.match(views.lowered, name.end) or _SEPARATOR.match(views.lowered, name.end)
+    match = _OTHERWISE.match(views.lowered, name.end)
+    if match is None or views.text[match.start("separator")] not in "?|":
+        match = _SEPARATOR.match(views.lowered, name.end)
     if match is None or match.end() >= views.size:
         return None
     if views.text.startswith(PLACEHOLDER, match.end()):

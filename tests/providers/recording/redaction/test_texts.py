@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -148,3 +150,21 @@ def test_deep_nesting_neither_fails_nor_leaks(depth: int):
     for opening in ("[", '{"a":', '[["'):
         text = opening * depth + '{"password": "hunter2222"}'
         assert "hunter2222" not in remove_secrets_from_text(text)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["\u4e2d\u6587", "??", "token?", "token ?? ", "|| ", "a@", "sk-", "Bearer ", '{"a":', "%41"],
+)
+def test_twice_the_text_takes_about_twice_the_time(unit: str):
+    def seconds(count: int) -> float:
+        text = unit * count
+        best = math.inf
+        for _ in range(3):
+            begun = time.process_time()
+            remove_secrets_from_text(text)
+            best = min(best, time.process_time() - begun)
+        return best
+
+    # Eight times the text: a linear search is near 8, a quadratic one near 64.
+    assert seconds(16_000) < 24 * max(seconds(2_000), 0.0005)
