@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import shlex
 import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +26,6 @@ from openprogram.testing import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from cli.conftest import Ended, RunCli
 
@@ -39,6 +41,7 @@ _TASK: list[ScriptEntry] = [
     ),
     Answer(parts=[Text("They say hello.")], usage=TokenCounts(input=500, output=10)),
 ]
+_TOOL_SERVER = Path(__file__).resolve().parents[1] / "support" / "pretend_tool_server.py"
 _ANSWER = "Reading.\nThey say hello.\n"
 _WORDS = ("run", "What do the notes say?", "--provider", "anthropic")
 
@@ -424,6 +427,28 @@ def test_ctrl_c_closes_the_request_and_the_recording_says_cancelled(
     assert (last["type"], last["outcome"]) == ("call_end", "cancelled")
 
 
+def test_ctrl_c_ends_a_tool_that_hangs_and_its_server(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    began = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    call = ToolCall("echo", {"word": "hang", "fifo": str(fifo)})
+    server = shlex.join([sys.executable, str(_TOOL_SERVER), "plain"])
+    with (
+        LoopbackVendor([[call]]) as vendor,
+        _started(_of(vendor), "--mcp", server) as process,
+    ):
+        ready, _, _ = select.select([began], [], [], 60)
+        assert ready
+        server_pid = int(os.read(began, 100))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    os.close(began)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "error: interrupted"
+    with pytest.raises(ProcessLookupError):
+        os.kill(server_pid, 0)
+
+
 @pytest.mark.usefixtures("replay")
 def test_a_reader_that_went_away_ends_the_run_without_complaint(live: Live) -> None:
     with _started(live.environment) as process:
@@ -434,9 +459,9 @@ def test_a_reader_that_went_away_ends_the_run_without_complaint(live: Live) -> N
     assert (process.returncode, err) == (0, "")
 
 
-def _started(environment: Environment) -> subprocess.Popen[str]:
+def _started(environment: Environment, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "openprogram", *_WORDS],
+        [sys.executable, "-m", "openprogram", *_WORDS, *options],
         env=_environment(**environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -274,3 +274,26 @@ def test_it_says_so_when_this_process_replays_already(run: Run, state_dir: Path)
     result = run(OPENPROGRAM_STATE_DIR=str(state_dir))
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*records or replays already*recordings off*"])
+
+
+def test_an_agent_takes_the_last_recorded_error_as_final(pytester: pytest.Pytester, run: Run):
+    suite = """
+import asyncio, os, pytest
+from openprogram.agent.loop import run_agent
+from openprogram.agent.retries import RetryPolicy
+from openprogram.errors import AgentError
+from openprogram.providers import register_api_provider, types as t
+from openprogram.testing import FauxProvider, HttpError
+
+@pytest.mark.provider_recording
+def test_gives_up():
+    busy = HttpError(status=529, kind="overloaded_error", message="busy")
+    register_api_provider("busy", FauxProvider([busy]))
+    model = t.Model(id="m", name="M", api="busy", provider="faux", base_url="")
+    with pytest.raises(AgentError, match="'busy'; try again later"):
+        asyncio.run(run_agent("hi", model=model, retries=RetryPolicy(attempt_limit=LIMIT)))
+"""
+    write_suite(pytester, suite.replace("LIMIT", "1"))
+    run("--record-mode=once").assert_outcomes(passed=1)
+    write_suite(pytester, suite.replace("LIMIT", "3"))
+    run().assert_outcomes(passed=1)

@@ -38,6 +38,8 @@ def _tools(mode: str) -> list[dict[str, Any]]:
 def _result(arguments: dict[str, Any]) -> dict[str, Any]:
     word = arguments.get("word", "")
     if word == "hang":
+        if "fifo" in arguments:
+            Path(arguments["fifo"]).write_text(str(os.getpid()))
         time.sleep(600)
     if word == "die":
         os._exit(3)
