@@ -269,7 +269,8 @@ def main() -> int:
     say("Every step held. To look around in what it left:")
     # In full: a state directory that moved with the working directory is refused.
     state = shlex.quote(str(stage.state))
-    write(f"  OPENPROGRAM_STATE_DIR={state} {program()} recordings tui")
+    write(f"  OPENPROGRAM_STATE_DIR={state} \\")
+    write(f"    {program()} recordings tui")
     return 0
 
 

@@ -144,9 +144,10 @@ def _assert_is_a_pleasure(lines: list[str]) -> None:
         "incoming",
     ]
     assert any(line.startswith("  release-question ") for line in lines)
-    assert any("Every step held" in line for line in lines[-3:])
+    assert any("Every step held" in line for line in lines[-4:])
     assert len(lines) < 45
-    assert max(map(len, lines)) <= 80
+    # A directory cannot be cut where a command is to be copied; it stands on a line of its own.
+    assert max(len(line) for line in lines if "OPENPROGRAM_STATE_DIR=" not in line) <= 80
     assert all(line.isprintable() for line in lines)
 
 
