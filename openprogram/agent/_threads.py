@@ -27,7 +27,7 @@ async def call_in_thread(function: Callable[[], T]) -> T:
         What it returned.
 
     Raises:
-        BaseException: What it raised.
+        BaseException: What it raised; a `StopIteration` as the cause of a `RuntimeError`.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -46,6 +46,10 @@ async def call_in_thread(function: Callable[[], T]) -> T:
             result = function()
         except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
             error = raised
+            if isinstance(raised, StopIteration):
+                # No future takes it: it would end a coroutine that awaits as if it had returned.
+                error = RuntimeError("a function in a thread raised StopIteration")
+                error.__cause__ = raised
         try:
             loop.call_soon_threadsafe(settle, result, error)
         except RuntimeError:

@@ -17,6 +17,8 @@ async def test_results_errors_and_the_context_cross_over() -> None:
     assert await call_in_thread(_WORD.get) == "here"
     with pytest.raises(ZeroDivisionError):
         await call_in_thread(lambda: 1 // 0)
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await call_in_thread(lambda: next(iter(())))
 
 
 async def test_a_wait_that_is_cancelled_leaves_the_function_to_itself() -> None:
