@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,25 @@ def test_tools_of_a_server() -> None:
     assert first == "tools: count, list_items"
     assert ["tea: 4" in results[0], "sugar: 0" in results[1], len(results)] == [True, True, 2]
     assert last == "There are 4 packets of tea, and sugar has run out."
+
+
+def test_the_recorded_test_replays_and_fails_when_its_question_changes(tmp_path: Path) -> None:
+    copy = tmp_path / "pytest_recording"
+    shutil.copytree(CHECKOUT / "examples" / "pytest_recording", copy)
+    arguments = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", f"{copy}/pytest.ini")
+    assert "1 passed" in _run(*arguments, str(copy))
+    test = copy / "test_sky.py"
+    test.write_text(test.read_text().replace("sky blue", "sky red"))
+    changed = subprocess.run(
+        [sys.executable, *arguments, str(copy)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert changed.returncode == 1
+    assert "recorded  Why is the sky blue?" in changed.stdout
+    assert "incoming  Why is the sky red?" in changed.stdout
 
 
 def test_each_fits_on_a_page() -> None:
