@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from openprogram.providers.management import UNTELLABLE_TIMES, RecordingSummary
 from openprogram_recordings_tui.cells import cut, wrap
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
+
+    from openprogram.providers.management import RecordingSummary
 
 _COLUMNS = (
     Column(title="", width=1),
@@ -45,14 +45,8 @@ READING_MARK = Mark("…", "reading", "dim")
 _FIRST_TEXT_LINES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadRecording(RecordingSummary):
-    """A recording of which only stat has told something yet: nothing is known of its content."""
-
-    @property
-    def valid(self) -> bool:
-        """Nobody has looked."""
-        return False
+NOT_READ_CODE = "not_read"
+"""The code of the error of a recording that nobody has read yet, and that is thus not valid."""
 
 
 def recording_state(summary: RecordingSummary) -> Mark:
@@ -64,7 +58,7 @@ def recording_state(summary: RecordingSummary) -> Mark:
     Returns:
         Unsound before active before incomplete: the worst is said; of one that was not read, that.
     """
-    if isinstance(summary, UnreadRecording):
+    if _is_unread(summary):
         return READING_MARK
     if summary.error is not None:
         return Mark("✗", summary.error.code.replace("_", " "), "bad")
@@ -250,7 +244,7 @@ def preview(
         (Span(f"{state.sign} {state.word}", state.role),),
         EMPTY_LINE,
     ]
-    if isinstance(summary, UnreadRecording):
+    if _is_unread(summary):
         lines.append(_fact("written", figures.instant(created_at)))
         return [*lines, _fact("size", figures.size(summary.size_bytes))]
     lines += [
@@ -274,7 +268,14 @@ def preview(
     return lines
 
 
+def _is_unread(summary: RecordingSummary) -> bool:
+    return summary.error is not None and summary.error.code == NOT_READ_CODE
+
+
 def _told(instant_at: datetime) -> datetime | None:
+    # late: the first paint has no recording to draw, and must not wait for the core
+    from openprogram.providers.management import UNTELLABLE_TIMES
+
     return None if instant_at in UNTELLABLE_TIMES else instant_at
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from openprogram.errors import RecordingFileError
 from openprogram.providers import management
-from openprogram_recordings_tui.presentation.recordings import UnreadRecording
+from openprogram.providers.management import RecordingSummary
+from openprogram_recordings_tui.presentation.recordings import NOT_READ_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import stat_result
     from pathlib import Path
 
-    from openprogram.providers.management import RecordingSummary
     from openprogram_recordings_tui.background import IsCancelled
 
 _PATIENCE_SECONDS = 0.1
@@ -67,14 +68,14 @@ def _newest_first(found: dict[Path, RecordingSummary]) -> list[RecordingSummary]
     return sorted(found.values(), key=lambda s: (s.created_at, s.modified_at), reverse=True)
 
 
-def _stat_only(path: Path) -> UnreadRecording:
+def _stat_only(path: Path) -> RecordingSummary:
     """Say of a recording what can be said without reading it."""
     try:
         status: stat_result | None = path.lstat()
     except OSError:
         status = None
     modified_at = management.written_at(status)
-    return UnreadRecording(
+    return RecordingSummary(
         recording_id=path.name.removesuffix(".jsonl"),
         path=path,
         created_at=modified_at,
@@ -86,7 +87,7 @@ def _stat_only(path: Path) -> UnreadRecording:
         size_bytes=0 if status is None else status.st_size,
         complete=False,
         active=False,
-        error=None,
+        error=RecordingFileError(path, NOT_READ_CODE, "was not read yet"),
         calls=(),
         warning=None,
     )

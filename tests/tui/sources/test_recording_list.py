@@ -11,7 +11,6 @@ from openprogram.providers import management
 from openprogram_recordings_tui.presentation.recordings import (
     READING_MARK,
     RecordingLines,
-    UnreadRecording,
     preview,
     recording_state,
 )
@@ -126,5 +125,7 @@ def test_a_time_that_no_calendar_has_is_not_shown(demo: Path):
 
 
 def row_of(summary: RecordingSummary) -> str:
-    unread = frozenset({summary.path}) if isinstance(summary, UnreadRecording) else frozenset[Any]()
+    unread = (
+        frozenset({summary.path}) if recording_state(summary) == READING_MARK else frozenset[Any]()
+    )
     return "".join(span.text for span in RecordingLines([summary], NOW_AT, unread).line(0, 120))
