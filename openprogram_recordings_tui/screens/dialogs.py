@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from openprogram.providers.management import RecordingSummary
 
 _PARAGRAPH_LINES = 8
+_ROOMY_FROM_HEIGHT = 18
+"""From this height on, in lines, there is room for margins."""
 _FULL_ID = Span("Type its full ID to delete it:")
 _AT_NEXT_START = "It takes effect at the next start of the agent or worker."
 
@@ -57,6 +59,8 @@ class Dialog(ModalScreen[str | None]):
         """
         self.ask = Span(text, role)
         self.query_one("#words", TextBlock).refresh(layout=True)
+        # On a low screen the box scrolls: what is asked, the field and the buttons are at its end.
+        self.call_after_refresh(self.query_one("#dialog").scroll_end, animate=False)
 
     def field(self) -> Input | None:
         """Give the field to fill in, where there is one."""
@@ -97,6 +101,10 @@ class Dialog(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Begin on the safe side."""
         self.query_one("#cancel", Button).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Do without margins where they would push the field out."""
+        self.set_class(event.size.height < _ROOMY_FROM_HEIGHT, "low")
 
     def on_key(self, event: events.Key) -> None:
         """Take what is typed into the field, wherever the focus is."""

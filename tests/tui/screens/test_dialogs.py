@@ -205,6 +205,21 @@ async def test_nothing_can_be_written_when_it_is_read_only(demo: Path, open_ui: 
 
 
 @pytest.mark.parametrize("size", [(60, 15), (40, 10)])
+async def test_what_is_asked_and_the_field_are_seen(
+    victim: Path, open_ui: OpenUi, size: tuple[int, int]
+):
+    async with open_ui(size=size) as ui:
+        await ui.press("j", "d")
+        await ui.type("wrong")
+        await ui.press("enter")
+
+        # One by one: the list behind the box shows at its sides.
+        for words in ("that is not its ID.", f"{VICTIM} in full:", "wrong", "Cancel", "Delete"):
+            assert words in ui.text
+        assert exists(victim)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (40, 10)])
 async def test_typed_text_survives_a_change_of_size(
     victim: Path, open_ui: OpenUi, size: tuple[int, int]
 ):
