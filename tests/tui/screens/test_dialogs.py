@@ -215,7 +215,7 @@ async def test_what_is_asked_and_the_field_are_seen(
 
         # One by one: the list behind the box shows at its sides.
         for words in ("that is not its ID.", f"{VICTIM} in full:", "wrong", "Cancel", "Delete"):
-            assert words in ui.text
+            assert words in ui.words
         assert exists(victim)
 
 
