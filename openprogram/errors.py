@@ -370,7 +370,8 @@ class CredentialMissingError(ProviderError):
         self, provider: str, *, environment_variable: str | None, remedy: str | None = None
     ) -> None:
         if remedy is None and environment_variable:
-            remedy = f"set {environment_variable}"
+            command = f"openprogram auth set {provider}"
+            remedy = f"set {environment_variable}, or run {quoted(command)}"
         todo = f"; {remedy}" if remedy else ""
         super().__init__(f"no credential for provider {quoted(provider)}{todo}")
         self.provider = provider

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from openprogram.auth._codex_login import CODEX_REMEDY, read_codex_token
+from openprogram.auth.store import Credential
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from openprogram.auth.store import Credential
 
 ENVIRONMENT_VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "amazon-bedrock": ("AWS_BEARER_TOKEN_BEDROCK",),
@@ -55,6 +54,17 @@ class CredentialAdapter(Protocol):
         """
         ...
 
+    def credential_of(self, key: str) -> Credential:
+        """Make of a key what the store shall hold; `key_of` finds it again.
+
+        Args:
+            key: What a person gave.
+
+        Returns:
+            A credential with that key and nothing else.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeyAdapter:
@@ -66,6 +76,10 @@ class ApiKeyAdapter:
     def key_of(self, credential: Credential) -> str | None:
         """Take the API key; see `CredentialAdapter.key_of`."""
         return credential.api_key
+
+    def credential_of(self, key: str) -> Credential:
+        """Hold an API key; see `CredentialAdapter.credential_of`."""
+        return Credential(api_key=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +98,10 @@ class SubscriptionAdapter:
         """Take the access token; see `CredentialAdapter.key_of`."""
         return credential.access_token
 
+    def credential_of(self, key: str) -> Credential:
+        """Hold an access token; see `CredentialAdapter.credential_of`."""
+        return Credential(access_token=key)
+
 
 BUILTIN_ADAPTERS: Final[tuple[CredentialAdapter, ...]] = (
     ApiKeyAdapter(provider="anthropic"),
@@ -91,6 +109,15 @@ BUILTIN_ADAPTERS: Final[tuple[CredentialAdapter, ...]] = (
     SubscriptionAdapter(provider="gemini-subscription"),
 )
 """What the built-in providers need beyond a plain key of the same name."""
+
+KNOWN_PROVIDERS: Final = tuple(
+    sorted(
+        ENVIRONMENT_VARIABLES.keys()
+        | KEYLESS_PROVIDERS
+        | {adapter.provider for adapter in BUILTIN_ADAPTERS}
+    )
+)
+"""Every provider for which a key may be stored, by name."""
 
 _lock = threading.Lock()
 _adapters: Mapping[str, CredentialAdapter] = {}

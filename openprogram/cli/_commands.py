@@ -117,11 +117,21 @@ class Command(TyperCommand):
         with _told_by(ctx):
             left = super().parse_args(ctx, args)
         if left and not ctx.resilient_parsing:
-            word = shlex.quote(ascii_if_unprintable(left[0][:_SHOWN_CHARACTERS]))
-            remedy = f"; {self.stray_remedy.format(word)}" if self.stray_remedy else ""
-            rule = f"Unexpected argument {quoted(left[0], limit=_SHOWN_CHARACTERS)}"
-            ctx.fail(f"{rule}{remedy}")
+            ctx.fail(self.describe_stray(left[0]))
         return left
+
+    def describe_stray(self, word: str) -> str:
+        """Put a word too many into words.
+
+        Args:
+            word: As the shell gave it.
+
+        Returns:
+            The rule that it breaks, and the remedy where there is one.
+        """
+        shown = shlex.quote(ascii_if_unprintable(word[:_SHOWN_CHARACTERS]))
+        remedy = f"; {self.stray_remedy.format(shown)}" if self.stray_remedy else ""
+        return f"Unexpected argument {quoted(word, limit=_SHOWN_CHARACTERS)}{remedy}"
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments.

@@ -23,12 +23,21 @@ def complete_recording_id(ctx: Any, incomplete: str) -> list[str]:
         The IDs that begin so; none when the directory cannot be read. A file whose name cannot be
         an ID is not offered: a shell would put it on the person's command line unquoted.
     """
-    profile = ctx.find_root().params.get("profile")
-    if profile:
-        os.environ["OPENPROGRAM_PROFILE"] = profile
+    use_profile_of(ctx)
     with contextlib.suppress(OpenProgramError, OSError):
         return [name for name in _recording_ids() if name.startswith(incomplete)]
     return []
+
+
+def use_profile_of(ctx: Any) -> None:
+    """Let the `--profile` of a command line that is being typed count.
+
+    Args:
+        ctx: The command line so far.
+    """
+    profile = ctx.find_root().params.get("profile")
+    if profile:
+        os.environ["OPENPROGRAM_PROFILE"] = profile
 
 
 def _recording_ids() -> Iterator[str]:

@@ -24,12 +24,14 @@ class _Root(LazyGroup):
     table: ClassVar[Mapping[str, tuple[str, str]]] = {
         "run": (
             "openprogram.cli.run",
-            "Give a task to an agent that can list and read files.",
+            "Give a task to an agent that can list and read files, and use the tools of "
+            "MCP servers.",
         ),
         "recordings": (
             "openprogram.cli.recordings",
             "Record, replay, look at and delete recordings.",
         ),
+        "auth": ("openprogram.cli.auth", "Store, list and remove the keys of providers."),
         "config": ("openprogram.cli.config", "Read or change one setting."),
     }
 

@@ -102,7 +102,7 @@ class _Run(Command):
     epilog=examples(
         ("openprogram run 'What does notes.txt say?'", "print the answer as it comes"),
         ("openprogram run 'Summarize' --root ~/notes", "look at files elsewhere"),
-        ("openprogram run 'How much tea?' --mcp 'python server.py'", "use a server's tools"),
+        ("openprogram run 'Tea?' --mcp 'python tea.py'", "use a server's tools"),
         ("openprogram recordings record", "record the next run"),
     )
     + "\n\n\b\n"

@@ -57,3 +57,5 @@ def test_each_adapter_takes_its_own_field():
     both = Credential(api_key="key", access_token="token")
     assert ApiKeyAdapter(provider="p").key_of(both) == "key"
     assert SubscriptionAdapter(provider="p").key_of(both) == "token"
+    for adapter in BUILTIN_ADAPTERS:
+        assert adapter.key_of(adapter.credential_of("given")) == "given"

@@ -8,7 +8,12 @@ import pytest
 
 from openprogram.auth import store
 from openprogram.auth.adapters import ENVIRONMENT_VARIABLES
-from openprogram.auth.resolver import environment_variable_for, resolve_api_key
+from openprogram.auth.resolver import (
+    KeySource,
+    environment_variable_for,
+    find_key_source,
+    resolve_api_key,
+)
 from openprogram.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -68,3 +73,16 @@ def test_no_key_is_none_and_the_variable_to_set_is_known():
     assert resolve_api_key("anthropic", None) is None
     assert environment_variable_for("google") == "GEMINI_API_KEY"
     assert environment_variable_for("somebody-else") is None
+
+
+def test_the_source_that_is_named_is_the_one_that_is_used(
+    state_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert find_key_source("google") is None
+    monkeypatch.setenv("GEMINI_API_KEY", " ")
+    monkeypatch.setenv("GOOGLE_API_KEY", "second")
+    assert find_key_source("google") == KeySource("environment", "GOOGLE_API_KEY")
+    assert resolve_api_key("google") == "second"
+    store_text(state_dir, '{"google": {"api_key": "stored"}}')
+    assert find_key_source("google") == KeySource("store")
+    assert resolve_api_key("google") == "stored"

@@ -8,6 +8,7 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,10 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())
+
+    def echoes(self) -> bool:
+        """Say whether the terminal shows what is typed."""
+        return bool(termios.tcgetattr(self._fd)[3] & termios.ECHO)
 
     def end(self) -> int:
         """Read to the end, and return the exit code."""

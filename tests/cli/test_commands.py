@@ -53,7 +53,7 @@ def test_examples_are_words_that_the_parser_takes(run_cli: RunCli, words: tuple[
     lines = run_cli(*words, "--help").out.split("Examples:\n")[1].split("\n\n")[0].splitlines()
     assert lines
     for line in lines:
-        command = line.strip().split("  ")[0].split(" | ")[0]
+        command = line.strip().split("  ")[0].split(" | ")[0].split(" < ")[0]
         program, *argv = shlex.split(command)
         assert program == "openprogram"
         group: Any = typer.main.get_command(app_module.app)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from openprogram.auth.store import Credential, store_credential
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -63,9 +65,13 @@ def test_commands_options_and_recordings_are_offered(
 
 
 def test_every_command_of_a_group_is_offered(complete: Complete) -> None:
-    assert complete("openprogram ").split() == ["run", "recordings", "config"]
+    assert complete("openprogram ").split() == ["run", "recordings", "auth", "config"]
     assert complete("openprogram recordings ").split()[:2] == ["status", "record"]
     assert complete("openprogram config get record_replay.m").split() == ["record_replay.mode"]
+    assert complete("openprogram auth set anth").split() == ["anthropic"]
+    assert complete("openprogram auth remove anth").split() == []
+    store_credential("anthropic", Credential(api_key="k"))
+    assert complete("openprogram auth remove ").split() == ["anthropic"]
 
 
 @pytest.mark.parametrize(

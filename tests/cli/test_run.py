@@ -325,7 +325,8 @@ def test_a_missing_key_is_one_line(run_process: RunCli, state_dir: Path) -> None
         ended = run_process(*words)
         assert (ended.exit_code, ended.out) == (1, "")
         assert ended.err == (
-            "error: no credential for provider 'anthropic'; set ANTHROPIC_API_KEY\n"
+            "error: no credential for provider 'anthropic'; set ANTHROPIC_API_KEY, "
+            "or run 'openprogram auth set anthropic'\n"
         )
     assert not state_dir.exists()
 

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from openprogram.cli import app as app_module
-from openprogram.cli import config, recordings
+from openprogram.cli import auth, config, recordings
 from openprogram.cli._commands import LazyGroup
 from openprogram.testing import LoopbackVendor
 from page_transcripts import Stage, answers_about, without_what_varies
@@ -31,6 +31,7 @@ def _commands() -> dict[str, Any]:
     for words, group in (
         ("openprogram", app_module.app),
         ("openprogram recordings", recordings.app),
+        ("openprogram auth", auth.app),
         ("openprogram config", config.app),
     ):
         command: Any = typer.main.get_command(group)
