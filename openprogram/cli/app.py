@@ -24,8 +24,10 @@ class _Root(LazyGroup):
     table: ClassVar[Mapping[str, tuple[str, str]]] = {
         "run": (
             "openprogram.cli.run",
-            "Give a task to an agent that can list and read files, and use the tools of "
-            "MCP servers.",
+            (
+                "Give a task to an agent that can list and read files, and use the tools of "
+                "MCP servers."
+            ),
         ),
         "recordings": (
             "openprogram.cli.recordings",
