@@ -21,6 +21,7 @@ OpenProgramError                          base; its text never holds a secret or
     ProviderBlockedError                  .reason .remedy
     CredentialMissingError                .provider
     ModelRequestError                     .reason .is_retryable .http_status .retry_after_seconds
+  WorkerError                             .code; a worker cannot be reached or go on
   AgentError                              .rule .remedy; the loop cannot go on
     ToolError                             a tool refused or failed; the model reads its text
 """
@@ -401,6 +402,15 @@ class ModelRequestError(ProviderError):
         """The HTTP status, where there was an answer."""
         self.retry_after_seconds = retry_after_seconds
         """How long the vendor asks to wait, in seconds."""
+
+
+class WorkerError(OpenProgramError):
+    """A worker cannot be reached, cannot start, or could not run a prompt."""
+
+    def __init__(self, message: str, *, code: str = "worker_failed") -> None:
+        super().__init__(message)
+        self.code = code
+        """One word for what went wrong."""
 
 
 class AgentError(OpenProgramError):

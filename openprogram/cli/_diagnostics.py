@@ -69,6 +69,7 @@ VERDICTS: tuple[tuple[type[BaseException], Verdict], ...] = (
     (errors.CredentialMissingError, Verdict(exit_code=FAILED, code="credential_missing")),
     (errors.ProviderBlockedError, Verdict(exit_code=FAILED, code="provider_blocked")),
     (errors.ProviderError, Verdict(exit_code=FAILED, code="provider_failed")),
+    (errors.WorkerError, Verdict(exit_code=FAILED, code="worker_failed")),
     (errors.AgentError, Verdict(exit_code=FAILED, code="agent_failed")),
     (errors.OpenProgramError, Verdict(exit_code=FAILED, code="failed")),
     (typer.TyperException, Verdict(exit_code=WRONG_USAGE, code="usage")),

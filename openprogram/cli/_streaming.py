@@ -37,7 +37,7 @@ class AnswerPrinter:
             ReaderLeftError: Standard output was closed by its reader.
         """
         if event.type == "text_delta":
-            self._write(_escaped_block(event.delta))
+            self._write(escaped_block(event.delta))
         elif event.type == "text_end":
             self.end_line()
         elif event.type == "toolcall_end" and self._shows_tools:
@@ -62,7 +62,7 @@ class AnswerPrinter:
         self._is_mid_line = not text.endswith("\n")
 
 
-def _escaped_block(text: str) -> str:
+def escaped_block(text: str) -> str:
     """Escape line by line: an answer's own line ends and tabs are part of it."""
     return "\n".join(
         "\t".join(ascii_if_unprintable(cell) for cell in line.split("\t"))

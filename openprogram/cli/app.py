@@ -33,6 +33,10 @@ class _Root(LazyGroup):
             "openprogram.cli.recordings",
             "Record, replay, look at and delete recordings.",
         ),
+        "worker": (
+            "openprogram.cli.worker",
+            "Answer the prompts of many clients in one process.",
+        ),
         "auth": ("openprogram.cli.auth", "Store, list and remove the keys of providers."),
         "config": ("openprogram.cli.config", "Read or change one setting."),
     }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from openprogram.agent.loop import RunLimits
     from openprogram.agent.retries import Retry
     from openprogram.agent.tools import AgentTool
+    from openprogram.agent.totals import RunTotals
     from openprogram.providers import types as t
     from openprogram.providers.activation import RuntimeSnapshot
     from openprogram.providers.registry import Runtime
@@ -37,49 +38,6 @@ SYSTEM_PROMPT = (
 """What the model is told beforehand, unless `--system` says otherwise; it is part of a request."""
 
 
-@dataclass
-class _Totals:
-    """What a run came to; failed attempts cost too."""
-
-    prices: t.ModelCost
-    turn_count: int = 0
-    tool_call_count: int = 0
-    retry_count: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = 0.0
-    """None as soon as what an answer cost is not known."""
-    has_failed: bool = False
-    """Whether the last answer did."""
-
-    def add(self, event: t.AssistantMessageEvent) -> None:
-        """Count an answer when it ends."""
-        from openprogram.agent.costs import known_cost_usd  # late, like the runtime
-
-        if event.type == "done":
-            message = event.message
-        elif event.type == "error":
-            message = event.error
-        else:
-            return
-        usage = message.usage
-        self.has_failed = event.type == "error"
-        self.turn_count += not self.has_failed
-        self.input_tokens += usage.input + usage.cache_read + usage.cache_write
-        self.output_tokens += usage.output
-        if not self.has_failed or usage.total_tokens:
-            cost_usd = known_cost_usd(usage, self.prices)
-            if cost_usd is None or self.cost_usd is None:
-                self.cost_usd = None
-            else:
-                self.cost_usd += cost_usd
-
-    def add_tool_result(self, result: t.ToolResultMessage) -> None:
-        """Count a tool call."""
-        del result
-        self.tool_call_count += 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
     """What the command line asks for."""
@@ -90,7 +48,7 @@ class _Task:
     limits: RunLimits
     server_commands: list[list[str]]
     runtime: Runtime
-    totals: _Totals
+    totals: RunTotals
 
 
 class _Run(Command):
@@ -161,6 +119,10 @@ def run(
             metavar="DIR", help="The directory that the tools can see; nothing leads out of it."
         ),
     ] = ".",
+    worker: Annotated[
+        bool,
+        typer.Option("--worker", help="Let the running 'openprogram worker' do it."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Give a task to an agent that can list and read files, and use the tools of MCP servers.
@@ -173,8 +135,25 @@ def run(
     _require_positive("--max-seconds", max_seconds)
     _require_positive("--max-usd", max_usd)
     server_commands = [_split_command(command) for command in mcp or []]
+    if worker:
+        if server_commands:
+            raise _diagnostics.UsageError("--mcp: a worker starts no tool servers; leave it out")
+        from openprogram.cli.worker import run_there  # late: only this needs it
+
+        return run_there(
+            prompt,
+            root=root,
+            system_prompt=(SYSTEM_PROMPT if system is None else system) or None,
+            provider=provider,
+            model=model,
+            turns=max_turns,
+            seconds=max_seconds,
+            usd=max_usd,
+            as_json=as_json,
+        )
     # Late: help needs neither the runtime nor what runs in it.
     from openprogram.agent.loop import DEFAULT_TURN_LIMIT, RunLimits
+    from openprogram.agent.totals import RunTotals
     from openprogram.providers.initialization import initialize_provider_runtime
     from openprogram.providers.registry import create_runtime
 
@@ -188,11 +167,11 @@ def run(
         limits=RunLimits(turns=turns, seconds=max_seconds, usd=max_usd),
         server_commands=server_commands,
         runtime=runtime,
-        totals=_Totals(prices=runtime.model.cost),
+        totals=RunTotals(prices=runtime.model.cost),
     )
     answer = _finish(task, snapshot, as_json=as_json)
     if answer is not None and as_json:
-        _output.write_json(_to_json(task, answer, snapshot))
+        _output.write_json(task.totals.to_json(answer, snapshot))
     return _diagnostics.DONE
 
 
@@ -309,25 +288,3 @@ def _describe_retry(task: _Task, retry: Retry) -> str:
         f"{quoted(task.runtime.model.provider)}: the request failed ({reason}); asking again{wait},"
         f" attempt {retry.attempt} of {retry.attempt_limit}"
     )
-
-
-def _to_json(
-    task: _Task, answer: t.AssistantMessage, snapshot: RuntimeSnapshot
-) -> dict[str, object]:
-    path = snapshot.recording_path
-    totals = task.totals
-    return {
-        "answer": "".join(block.text for block in answer.content if block.type == "text"),
-        "stop_reason": answer.stop_reason,
-        "provider": answer.provider,
-        "api": answer.api,
-        "model": answer.model,
-        "mode": snapshot.mode,
-        "recording": None if path is None else str(path),
-        "turn_count": totals.turn_count,
-        "tool_call_count": totals.tool_call_count,
-        "retry_count": totals.retry_count,
-        "input_tokens": totals.input_tokens,
-        "output_tokens": totals.output_tokens,
-        "cost_usd": totals.cost_usd,
-    }

@@ -65,7 +65,7 @@ def test_commands_options_and_recordings_are_offered(
 
 
 def test_every_command_of_a_group_is_offered(complete: Complete) -> None:
-    assert complete("openprogram ").split() == ["run", "recordings", "auth", "config"]
+    assert complete("openprogram ").split() == ["run", "recordings", "worker", "auth", "config"]
     assert complete("openprogram recordings ").split()[:2] == ["status", "record"]
     assert complete("openprogram config get record_replay.m").split() == ["record_replay.mode"]
     assert complete("openprogram auth set anth").split() == ["anthropic"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +12,7 @@ from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._completion import complete_recording_id
 from openprogram.cli._tables import format_bytes, layout_fields
 from openprogram.providers import management
+from openprogram.worker.client import read_worker_status
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -30,7 +32,7 @@ def status(as_json: JsonOption = False) -> int:
     Looks at the settings and at whether the chosen file is there; never at what a recording holds.
     Exits 1 when the settings are not valid: provider calls are blocked until they are.
     """
-    found = management.read_status()
+    found = _with_worker(management.read_status())
     if as_json:
         _output.write_json(found.to_json())
     else:
@@ -53,9 +55,33 @@ def _status_fields(found: management.RecordReplayStatus) -> list[tuple[str, str]
     if found.ignore:
         fields.append(("Not compared", ", ".join(found.ignore)))
     fields.append(("Setting from", found.source))
+    if found.worker is not None:
+        fields.append(("Worker", _worker_in_words(found.worker)))
     if found.restart_required:
-        fields.append(("Worker", "still uses other settings; restart it"))
+        fields.append(("", "still uses other settings; restart it"))
     return fields
+
+
+def _with_worker(found: management.RecordReplayStatus) -> management.RecordReplayStatus:
+    worker = read_worker_status()
+    if worker is None:
+        return found
+    used = (worker.mode, worker.path, worker.ignore)
+    wanted: tuple[str, str | None, list[str]] = ("blocked", None, [])
+    if found.valid:
+        path = None if found.mode == "off" else found.path
+        wanted = (found.mode, path, list(found.ignore) if found.mode == "replay" else [])
+    document = {name: getattr(worker, name) for name in worker.__struct_fields__}
+    return replace(found, restart_required=used != wanted, worker=document)
+
+
+def _worker_in_words(worker: dict[str, Any]) -> str:
+    doing = f"process {worker['pid']}, {worker['mode']}"
+    if worker["path"] is not None:
+        doing += f" {worker['path']}"
+    if worker["total"] is not None:
+        doing += f", {worker['consumed']} of {worker['total']} calls served"
+    return doing
 
 
 def _blocked(mode: str) -> str:

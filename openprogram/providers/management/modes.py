@@ -60,8 +60,8 @@ class RecordReplayStatus:
     """Why the settings are not valid, with the remedy."""
     restart_required: bool = False
     """Whether a running worker still uses other settings."""
-    worker: None = None
-    """The running worker; there is none yet."""
+    worker: dict[str, Any] | None = None
+    """The running worker, where somebody asked it."""
     ignore: tuple[str, ...] = ()
     """The field paths that a replay would not compare."""
 
