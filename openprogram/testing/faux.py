@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+import openprogram.testing.answers as a
 from openprogram.errors import ModelRequestError, ProviderError
 from openprogram.providers.vendors._assembly import MessageAssembler
 from openprogram.providers.vendors._cancellation import Signal, until_signal
@@ -27,7 +28,6 @@ from openprogram.providers.vendors._failures import (
     reason_for_status,
     retry_after_seconds,
 )
-from openprogram.testing import answers as a
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
