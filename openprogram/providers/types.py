@@ -20,6 +20,7 @@ StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
 ThinkingLevel: TypeAlias = Literal["minimal", "low", "medium", "high", "xhigh", "max"]
 Modality: TypeAlias = Literal["text", "image", "video", "audio"]
 
+_CREDENTIAL_FIELDS = frozenset({"api_key", "headers"})
 REQUEST_LOCAL_FIELD_NAMES = frozenset({"signal", "on_payload"})
 """Option fields that belong to one process and are never serialized."""
 
@@ -242,6 +243,15 @@ class StreamOptions(_Wire, kw_only=True):
     """Anything with `is_set()`; when it is set the stream ends with an `aborted` error event."""
     on_payload: Any = None
     """Called with the vendor's payload just before it is sent."""
+
+    def __repr__(self) -> str:
+        """Leave credentials out: tracebacks and test reports show what stands in variables."""
+        fields = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        shown = ", ".join(
+            f"{name}=..." if name in _CREDENTIAL_FIELDS and value else f"{name}={value!r}"
+            for name, value in fields
+        )
+        return f"{type(self).__name__}({shown})"
 
 
 class ThinkingBudgets(_Wire, kw_only=True):

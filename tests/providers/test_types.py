@@ -257,3 +257,11 @@ def test_two_values_never_share_a_default() -> None:
     one, other = t.Context(), t.Context()
     one.messages.append(t.UserMessage(content="x", timestamp=1))
     assert other.messages == []
+
+
+def test_the_text_of_options_shows_no_credential():
+    options = t.SimpleStreamOptions(api_key="correcthorse", headers={"x": "plainword"})
+    assert "correcthorse" not in repr(options)
+    assert "plainword" not in f"{[options]}"
+    assert "api_key=..., transport=None" in repr(options)
+    assert repr(t.StreamOptions()).startswith("StreamOptions(temperature=None")

@@ -10,10 +10,13 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, cast
 
+from msgspec import structs
+
 from openprogram.errors import quoted
 from openprogram.providers import types as t
 from openprogram.providers.recording.format import encode_row
 from openprogram.providers.recording.redaction import (
+    PLACEHOLDER,
     remove_secret_values,
     remove_secrets_from_text,
 )
@@ -25,7 +28,7 @@ from openprogram.providers.recording.snapshots import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Json: TypeAlias = dict[str, Any]
 SnapshotForm: TypeAlias = Literal["derived", "full"]
@@ -44,10 +47,19 @@ class CallRows:
         call_index: The call's place in the recording, from 0.
         snapshots: `derived` leaves out what the events say themselves; `full` writes every
             snapshot whole.
+        known_secrets: The credentials of this very call. A server's error text repeats them as
+            often as not, and they need not look like any vendor's.
     """
 
-    def __init__(self, call_index: int, *, snapshots: SnapshotForm = "derived") -> None:
+    def __init__(
+        self,
+        call_index: int,
+        *,
+        snapshots: SnapshotForm = "derived",
+        known_secrets: Sequence[str] = (),
+    ) -> None:
         self._call_index = call_index
+        self._known_secrets = sorted(known_secrets, key=len, reverse=True)
         self._snapshots = snapshots
         self._tracker = SnapshotTracker()
         self._streams: dict[int, _BlockStream] = {}
@@ -71,6 +83,8 @@ class CallRows:
         if typed is None:
             self._leave_out(event)
             return []
+        if isinstance(typed, t.EventError):
+            typed = self._without_known_secrets(typed)
         changed = self._tracker.advance(typed)
         if isinstance(typed, t.EventDone | t.EventError):
             self._finish_streams()
@@ -109,6 +123,14 @@ class CallRows:
         if self._unrecorded:
             row["unrecorded_events"] = self._unrecorded
         return encode_row(row)
+
+    def _without_known_secrets(self, event: t.EventError) -> t.EventError:
+        text = event.error.error_message
+        if not text or not any(secret in text for secret in self._known_secrets):
+            return event
+        for secret in self._known_secrets:
+            text = text.replace(secret, PLACEHOLDER)
+        return structs.replace(event, error=structs.replace(event.error, error_message=text))
 
     def _stream_of(self, event: t.BlockDeltaEvent) -> _BlockStream:
         stream = self._streams.get(event.content_index)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from openprogram.errors import FileLockedError, RecordingWriteError
 from openprogram.providers.events import TERMINAL_EVENT_TYPES
 from openprogram.providers.recording.call_rows import CallRows, Outcome
-from openprogram.providers.recording.requests import dump_request
+from openprogram.providers.recording.requests import credentials_of, dump_request
 from openprogram.providers.recording.sink import RecordingSink
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class RecordingProvider:
     async def _record(
         self, method: _MethodName, model: Model, context: Context, options: StreamOptions | None
     ) -> AsyncIterator[Any]:
-        call = await _OpenCall.begin(self._sink, dump_request(model, context, options))
+        request = dump_request(model, context, options)
+        call = await _OpenCall.begin(self._sink, request, credentials_of(options))
         source: Any = None
         try:
             source = getattr(self._provider, method)(model, context, options)
@@ -116,20 +117,22 @@ class RecordingProvider:
 class _OpenCall:
     """One call while its rows are being written; never blocks the event loop on a lock."""
 
-    def __init__(self, sink: RecordingSink, call_index: int) -> None:
+    def __init__(self, sink: RecordingSink, call_index: int, known_secrets: Sequence[str]) -> None:
         self._sink = sink
         self._call_index = call_index
-        self._rows = CallRows(call_index, snapshots=sink.snapshots)
+        self._rows = CallRows(call_index, snapshots=sink.snapshots, known_secrets=known_secrets)
         self._is_ended = False
         self._has_failed = False
         self._process_id = os.getpid()
 
     @classmethod
-    async def begin(cls, sink: RecordingSink, request: dict[str, Any]) -> _OpenCall:
+    async def begin(
+        cls, sink: RecordingSink, request: dict[str, Any], known_secrets: Sequence[str]
+    ) -> _OpenCall:
         index, cancellation = await _patiently(
             sink, lambda seconds: sink.begin_call(request, timeout_seconds=seconds)
         )
-        call = cls(sink, index)
+        call = cls(sink, index, known_secrets)
         if cancellation is not None:
             await call.end("cancelled")
             raise cancellation

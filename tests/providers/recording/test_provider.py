@@ -452,3 +452,24 @@ def test_a_message_of_lone_surrogates_is_written(path: Path) -> None:
     rows = rows_of(path)
     assert rows[1]["context"]["messages"][0]["content"] == "\udcb2"
     assert rows[-2]["event"]["message"] == t.to_wire(text_message("\ud83d\u2028"))
+
+
+@pytest.mark.parametrize("form", ["derived", "full"])
+def test_the_calls_own_key_is_not_in_an_error_text_whatever_it_looks_like(
+    path: Path, form: Any
+) -> None:
+    key, cookie = "correcthorse", "Basic plainwords"
+    text = f"Incorrect key provided: {key}; you sent {cookie!r}, that is plainwords"
+    failed = message(stop_reason="error", error_message=text)
+    events = [t.EventStart(partial=message()), t.EventError(reason="error", error=failed)]
+    options = t.SimpleStreamOptions(api_key=key, headers={"X-Auth-Token": cookie, "accept": "text"})
+    model, context, _ = request()
+    with RecordingSink(path, snapshots=form) as sink:
+        provider = RecordingProvider(Scripted(events), sink)
+        seen = drain(provider.stream_simple(model, context, options))
+    assert seen == events
+    written = path.read_text()
+    assert "Incorrect key provided: [secret removed]; you sent" in written
+    assert key not in written
+    assert "plainwords" not in written
+    validate_recording(path)

@@ -4,7 +4,7 @@ import json
 
 from openprogram.providers import types as t
 from openprogram.providers.recording.redaction import PLACEHOLDER
-from openprogram.providers.recording.requests import dump_request
+from openprogram.providers.recording.requests import credentials_of, dump_request
 from scripted import request
 
 
@@ -42,3 +42,10 @@ def test_a_dump_is_a_copy() -> None:
     dumped = dump_request(model, context, options)
     options.metadata["a"].append(2)
     assert dumped["options"]["metadata"] == {"a": [1]}
+
+
+def test_the_credentials_of_a_request_are_its_key_and_those_of_its_headers():
+    headers = {"Authorization": "Bearer plainword", "accept": "text/html", "x-token": "abc"}
+    options = t.StreamOptions(api_key="correcthorse", headers=headers)
+    assert credentials_of(options) == ["correcthorse", "Bearer plainword", "plainword"]
+    assert credentials_of(t.StreamOptions()) == credentials_of(None) == []
