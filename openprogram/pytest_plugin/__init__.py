@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 _NAME: Final = "provider_recording"
 _MODES: Final = ("none", "once", "rewrite", "verify")
 _OPTION: Final = "--record-mode"
+_OWN_DEST: Final = "openprogram_record_mode"
 _RECORDING: pytest.StashKey[ProviderRecording] = pytest.StashKey()
 _CLAIMS: pytest.StashKey[dict[str, list[str]]] = pytest.StashKey()
+_SHARED: pytest.StashKey[dict[str, str]] = pytest.StashKey()
 _WORKER_OUTPUT: Final = "openprogram_recording_claims"
 
 
@@ -37,13 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     sentence = (
         "how tests with a provider recording run: none = replay only, once = record what is "
         "missing, rewrite = record anew, verify = ask live and compare (default: the setting "
-        "provider_record_mode, or none; always none when CI is set)"
+        "provider_record_mode, or none; where CI is set the setting does not count)"
     )
-    try:
-        group.addoption(_OPTION, dest="record_mode", default=None, metavar="MODE", help=sentence)
-    except ValueError:
-        # Another recorder's plugin owns the option: its value is shared, and judged when used.
-        group.addoption("--provider-record-mode", default=None, metavar="MODE", help=sentence)
+    group.addoption("--provider-record-mode", default=None, metavar="MODE", help=sentence)
     parser.addini("provider_record_mode", "the mode when neither CI nor an option says one")
     parser.addini(
         "provider_recordings_dir",
@@ -57,8 +55,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser
+) -> Generator[None]:
+    """Add the short name of the option when all plugins are there, unless another one has it."""
+    del early_config
+    yield
+    groups: list[Any] = [parser._anonymous, *parser._groups]  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no public way asks which options there are
+    taken = {name for group in groups for option in group.options for name in option.names()}
+    if _OPTION not in taken:
+        sentence = "the short name of --provider-record-mode"
+        group = parser.getgroup("openprogram")
+        group.addoption(_OPTION, dest=_OWN_DEST, default=None, metavar="MODE", help=sentence)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Make the mark known, and refuse a mode that there is not."""
+    _mode_of(config)
     config.addinivalue_line(
         "markers",
         f"{_NAME}(path=None, ignore=(), allow_hosts=()): record the provider calls of this test "
@@ -79,9 +93,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Note which recordings the tests claim, before any test is deselected."""
     claiming = [item for item in items if _NAME in getattr(item, "fixturenames", ())]
     if claiming:
-        from openprogram.pytest_plugin.places import claims_of  # loaded when it is used
+        from openprogram.pytest_plugin.places import claims_of, find_shared  # when it is used
 
-        config.stash[_CLAIMS] = claims_of(claiming, config)
+        config.stash[_CLAIMS] = claims_of(claiming)
+        config.stash[_SHARED] = find_shared(claiming)
 
 
 @pytest.fixture
@@ -90,7 +105,10 @@ def provider_recording(request: pytest.FixtureRequest) -> Generator[ProviderReco
     from openprogram.pytest_plugin.recordings import ProviderRecording  # loaded when it is used
 
     item = cast("pytest.Item", request.node)  # pyright: ignore[reportUnknownMemberType] - untyped
-    with ProviderRecording.of(item, _mode_of(request.config)) as recording:
+    recording = ProviderRecording.of(item, _mode_of(request.config))
+    if not recording.is_replaying and recording.mode != "verify":
+        _require_own_recording(item)
+    with recording:
         item.stash[_RECORDING] = recording
         yield recording
 
@@ -150,13 +168,23 @@ def pytest_terminal_summary(
         terminalreporter.line("no collected test uses them; remove them when that is meant")
 
 
+def _require_own_recording(item: pytest.Item) -> None:
+    nothing: dict[str, str] = {}
+    other = item.config.stash.get(_SHARED, nothing).get(item.nodeid)
+    if other is not None:
+        raise pytest.UsageError(
+            f"this test and {other} have one recording, and each would replace the other's; give "
+            "each a path of its own, or record with one of them alone and replay with both"
+        )
+
+
 def _claims_in(config: pytest.Config) -> dict[str, list[str]]:
     nothing: dict[str, list[str]] = {}
     return config.stash.get(_CLAIMS, nothing)
 
 
 def _mode_of(config: pytest.Config) -> str:
-    chosen = config.getoption("provider_record_mode", None) or config.getoption("record_mode", None)
+    chosen = config.getoption("provider_record_mode", None) or config.getoption(_OWN_DEST, None)
     if chosen is None and not os.environ.get("CI"):
         chosen = cast("str", config.getini("provider_record_mode")) or None
     mode = str(chosen or "none")

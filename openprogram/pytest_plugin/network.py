@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import socket
 from typing import TYPE_CHECKING, Any, cast
 
 from openprogram.errors import OpenProgramError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
 _INTERNET = frozenset({socket.AF_INET, socket.AF_INET6})
-_LOOK_UPS = ("getaddrinfo", "gethostbyname", "gethostbyname_ex")
+_LOOK_UPS = ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr")
 
 
 class NetworkBlockedError(OpenProgramError):
@@ -34,14 +35,14 @@ class _Guard:
     def __init__(
         self, allowed: frozenset[str], note: Callable[[NetworkBlockedError], None]
     ) -> None:
-        self._allowed = allowed
+        self._allowed = set(allowed)
         self._note = note
 
     def connection(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Guard a method of a socket that takes an address last."""
 
         def guarded(self_: socket.socket, *arguments: Any) -> Any:
-            address: Any = arguments[-1]
+            address: Any = arguments[-1] if arguments else None
             if self_.family in _INTERNET and isinstance(address, tuple):
                 self._require(cast("tuple[object, ...]", address)[0])
             return original(self_, *arguments)
@@ -52,9 +53,12 @@ class _Guard:
         """Guard a function that takes a host first."""
 
         def guarded(host: object, *arguments: Any, **options: Any) -> Any:
-            if host is not None:
-                self._require(host)
-            return original(host, *arguments, **options)
+            if host is None or _is_address(host):
+                return original(host, *arguments, **options)
+            self._require(host)
+            found = original(host, *arguments, **options)
+            self._allowed.update(_addresses_in(found))
+            return found
 
         return guarded
 
@@ -64,6 +68,26 @@ class _Guard:
             error = NetworkBlockedError(name)
             self._note(error)
             raise error
+
+
+def _is_address(host: object) -> bool:
+    """Say whether a host is written as a number, so that looking it up reaches nothing."""
+    text = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+    try:
+        ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _addresses_in(found: object) -> Iterator[str]:
+    """Find the addresses in what a look-up returned, however it is nested."""
+    if isinstance(found, str):
+        if _is_address(found):
+            yield found
+    elif isinstance(found, (list, tuple)):
+        for one in cast("Sequence[object]", found):
+            yield from _addresses_in(one)
 
 
 @contextlib.contextmanager
@@ -81,7 +105,7 @@ def block_network(
     """
     guard = _Guard(frozenset(allow_hosts), note)
     with contextlib.ExitStack() as undo:
-        for name in ("connect", "connect_ex", "sendto"):
+        for name in ("connect", "connect_ex", "sendto", "sendmsg"):
             _replace(undo, socket.socket, name, guard.connection)
         for name in _LOOK_UPS:
             _replace(undo, socket, name, guard.look_up)

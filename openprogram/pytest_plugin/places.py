@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 
-from openprogram.errors import ascii_if_unprintable
+from openprogram.errors import ascii_if_unprintable, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 SUFFIX = ".jsonl"
 FAILED_SUFFIX = ".failed.jsonl"
@@ -22,6 +23,7 @@ _MARK = "provider_recording"
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 _LONGEST_NAME = 80
 _DIGEST_CHARACTERS = 8
+_LONGEST_PART_BYTES = 240
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
 
 
@@ -50,6 +52,49 @@ def file_name_of(name: str) -> str:
     return f"{safe}-{digest[:_DIGEST_CHARACTERS]}"
 
 
+class MarkOptions(NamedTuple):
+    """What a test's mark says."""
+
+    path: str | None = None
+    """The recording, from the test file's folder."""
+    ignore: Sequence[str] = ()
+    """Field paths that a replay does not compare."""
+    allow_hosts: Sequence[str] = ()
+    """Hosts that may be reached during a replay."""
+
+
+def options_of(item: pytest.Item) -> MarkOptions:
+    """Read the mark of a test.
+
+    Args:
+        item: The test.
+
+    Returns:
+        Its options; the defaults where it has the fixture alone.
+
+    Raises:
+        pytest.UsageError: The mark says what no mark can say.
+    """
+    mark = item.get_closest_marker(_MARK)
+    if mark is None:
+        return MarkOptions()
+    unknown = sorted(set(mark.kwargs) - set(MarkOptions._fields))
+    if mark.args or unknown:
+        said = ", ".join([*map(repr, mark.args), *unknown])
+        raise pytest.UsageError(
+            f"{ascii_if_unprintable(item.nodeid)}: provider_recording takes "
+            f"{', '.join(MarkOptions._fields)}, by name; not {ascii_if_unprintable(said)}"
+        )
+    options = MarkOptions(**mark.kwargs)
+    return options._replace(
+        ignore=_as_list(options.ignore), allow_hosts=_as_list(options.allow_hosts)
+    )
+
+
+def _as_list(value: Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
 def recording_path_of(item: pytest.Item) -> Path:
     """Find the file of a test's recording.
 
@@ -63,17 +108,20 @@ def recording_path_of(item: pytest.Item) -> Path:
     Raises:
         pytest.UsageError: The mark's path is none of a file beside the tests.
     """
-    mark = item.get_closest_marker(_MARK)
-    chosen = None if mark is None else mark.kwargs.get("path")
+    chosen = options_of(item).path
     folder = item.path.parent
     if chosen is None:
         _, _, name = item.nodeid.partition("::")
         return _folder_of(item) / f"{file_name_of(name or item.name)}{SUFFIX}"
     path = Path(str(chosen))
-    if path.is_absolute() or ".." in path.parts or path.suffix != SUFFIX:
+    is_too_long = any(len(os.fsencode(part)) > _LONGEST_PART_BYTES for part in path.parts)
+    is_aside = str(chosen).endswith(FAILED_SUFFIX)
+    if path.is_absolute() or ".." in path.parts or path.suffix != SUFFIX or is_aside or is_too_long:
         raise pytest.UsageError(
-            f"{item.nodeid}: provider_recording(path={str(chosen)!r}): the path is taken from the "
-            f"test file's folder; name a file below it that ends in {SUFFIX}"
+            f"{ascii_if_unprintable(item.nodeid)}: provider_recording(path={quoted(str(chosen))}): "
+            f"the path is taken from the test file's folder; name a file below it that ends in "
+            f"{SUFFIX}, but not in {FAILED_SUFFIX}, with names of at most "
+            f"{_LONGEST_PART_BYTES} bytes"
         )
     return folder / path
 
@@ -83,17 +131,15 @@ def _folder_of(item: pytest.Item) -> Path:
     return item.path.parent / name / file_name_of(item.path.stem)
 
 
-def claims_of(items: Iterable[pytest.Item], config: pytest.Config) -> dict[str, list[str]]:
+def claims_of(items: Iterable[pytest.Item]) -> dict[str, list[str]]:
     """Say which recordings tests claim.
 
     Args:
         items: Tests with the fixture.
-        config: Of this run.
 
     Returns:
         The folders that belong to test files, and the file names that are claimed in each.
     """
-    del config
     claims: dict[str, list[str]] = {}
     for item in items:
         folder = _folder_of(item)
@@ -102,6 +148,26 @@ def claims_of(items: Iterable[pytest.Item], config: pytest.Config) -> dict[str, 
         if path.parent == folder:
             names.append(path.name)
     return claims
+
+
+def find_shared(items: Iterable[pytest.Item]) -> dict[str, str]:
+    """Find tests that claim one and the same recording.
+
+    Args:
+        items: Tests with the fixture.
+
+    Returns:
+        By node ID: the first test that claims its recording too. Names that only differ in case are
+        one, since they are on some file systems.
+    """
+    first: dict[str, str] = {}
+    shared: dict[str, str] = {}
+    for item in items:
+        other = first.setdefault(str(recording_path_of(item)).lower(), item.nodeid)
+        if other != item.nodeid:
+            shared[item.nodeid] = other
+            shared.setdefault(other, item.nodeid)
+    return shared
 
 
 def find_unused(claims: Mapping[str, list[str]], root: Path) -> list[str]:

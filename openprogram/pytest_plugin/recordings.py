@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import shutil
-import stat
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
-from openprogram.errors import OpenProgramError, ReplayMismatch, quoted
+from openprogram.errors import OpenProgramError, ReplayMismatch, ascii_if_unprintable, quoted
 from openprogram.providers.ignored_paths import can_be_ignored
 from openprogram.providers.recording import RecordingProvider, RecordingSink, validate_recording
 from openprogram.providers.recording.requests import dump_request
 from openprogram.providers.replay import ReplayProvider
-from openprogram.pytest_plugin import places
+from openprogram.pytest_plugin import files, places
 from openprogram.pytest_plugin.differences import explain_differences, explain_request
 from openprogram.pytest_plugin.network import NetworkBlockedError, block_network
 from openprogram.pytest_plugin.routing import set_route
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 RecordMode: TypeAlias = Literal["none", "once", "rewrite", "verify"]
 """How a test runs; see `--record-mode`."""
 
-_DIRECTORY_MODE = 0o755
-_FILE_MODE = 0o600
-
 
 class MissingRecordingError(OpenProgramError):
     """A test asks a model, has no recording, and may not make one."""
@@ -47,6 +43,7 @@ class ProviderRecording:
     Args:
         node_id: The test, as pytest names it.
         path: Where its recording is, or will be.
+        root: The folder of the test file; the recording is below it.
         mode: How it runs.
         ignore: Field paths that a replay does not compare.
         allow_hosts: Hosts that may be reached during a replay.
@@ -57,6 +54,7 @@ class ProviderRecording:
         *,
         node_id: str,
         path: Path,
+        root: Path,
         mode: RecordMode,
         ignore: Sequence[str] = (),
         allow_hosts: Sequence[str] = (),
@@ -66,16 +64,20 @@ class ProviderRecording:
         self.mode: RecordMode = mode
         """How the test runs."""
         self._node_id = node_id
+        self._root = root
         self._ignore = tuple(ignore)
         self._allow_hosts = tuple(allow_hosts)
         self.is_replaying = mode == "none" or (mode == "once" and path.exists())
         """Whether answers come from the recording; else they come from the vendor."""
         self._undo = contextlib.ExitStack()
+        self._lock = threading.Lock()
+        """A test may ask from many threads, and each may be the first."""
         self._folder: Path | None = None
+        self._is_placed = False
+        self._is_missing = False
         self._sink: RecordingSink | None = None
         self._replay: ReplayProvider | None = None
         self._problems: list[str] = []
-        self._has_failed = False
 
     @classmethod
     def of(cls, item: pytest.Item, mode: str) -> Self:
@@ -85,15 +87,15 @@ class ProviderRecording:
             item: The test.
             mode: How it runs.
         """
-        mark = item.get_closest_marker("provider_recording")
-        options: dict[str, Any] = {} if mark is None else dict(mark.kwargs)
+        options = places.options_of(item)
         shared = cast("list[str]", item.config.getini("provider_recording_ignore"))
         return cls(
             node_id=item.nodeid,
             path=places.recording_path_of(item),
+            root=item.path.parent,
             mode=cast("RecordMode", mode),
-            ignore=[*shared, *options.get("ignore", ())],
-            allow_hosts=options.get("allow_hosts", ()),
+            ignore=[*shared, *options.ignore],
+            allow_hosts=options.allow_hosts,
         )
 
     @property
@@ -102,8 +104,8 @@ class ProviderRecording:
         return False if self.is_replaying else None
 
     def __enter__(self) -> Self:
-        self._undo.callback(set_route, None)
-        set_route(self)
+        files.require_no_link(self.path, self._root)
+        self._undo.callback(set_route, set_route(self))
         if self.is_replaying:
             self._undo.enter_context(block_network(self._allow_hosts, self._note_blocked))
         return self
@@ -119,7 +121,7 @@ class ProviderRecording:
             self._replay.close()
         if self._sink is not None:
             self._sink.close()
-        if self._folder is not None:
+        if self._folder is not None and self._is_placed:
             shutil.rmtree(self._folder)
 
     def provider_for(self, original: ApiProvider) -> ApiProvider:
@@ -152,7 +154,6 @@ class ProviderRecording:
 
     def note_failure(self) -> None:
         """Remember that the test failed: what it recorded takes no recording's place."""
-        self._has_failed = True
         self._keep_failed()
 
     def report(self) -> str:
@@ -161,7 +162,9 @@ class ProviderRecording:
         Returns:
             Printable lines; empty when there is nothing to say.
         """
-        return "\n\n".join([*self._problems, *([self._how_to_accept()] if self._problems else [])])
+        is_acceptable = self._problems and not self._is_missing
+        hints = [self._how_to_accept()] if is_acceptable else []
+        return "\n\n".join([*self._problems, *hints])
 
     def judge(self) -> str:
         """Judge the calls of a test whose own code passed; a good recording is put in its place.
@@ -175,31 +178,40 @@ class ProviderRecording:
             self._sink.close()
             validate_recording(self._sink.path)
             if self.mode == "verify":
-                self._judge_today()
+                self._judge_today(self._sink.path)
+                self._is_placed = True
             else:
-                self._put_in_place(self._sink.path, self.path)
+                self._place(self._sink.path, self.path)
         elif self.mode == "verify" and self.path.exists():
-            self._problems.append(f"{self.path} holds calls, but the test asked no model")
+            self._problems.append(
+                f"{files.shown(self.path)} holds calls, but the test asked no model"
+            )
         return self.report()
 
     def _open_replay(self) -> ReplayProvider:
-        if self._replay is None:
-            if not self.path.exists():
-                error = MissingRecordingError(
-                    f"{self.path}: no recording of this test, and none is made in this mode; to "
-                    f"make it, run {self._command('once')}"
-                )
-                self._problems.append(str(error))
-                raise error
-            _make_private(self.path)
-            self._replay = ReplayProvider(self.path, ignore=self._ignore)
-        return self._replay
+        with self._lock:
+            if self._replay is None:
+                if not self.path.exists():
+                    error = MissingRecordingError(
+                        f"{files.shown(self.path)}: no recording of this test, and none is made in "
+                        f"this mode; to make it, run {self._command('once')}"
+                    )
+                    self._is_missing = True
+                    self._problems.append(str(error))
+                    raise error
+                files.make_private(self.path)
+                self._replay = ReplayProvider(self.path, ignore=self._ignore)
+            return self._replay
 
     def _open_sink(self) -> RecordingSink:
-        if self._sink is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="provider-recording-"))
-            self._sink = RecordingSink(self._folder / self.path.name)
-        return self._sink
+        with self._lock:
+            if self._sink is None:
+                if self.mode == "verify" and self.path.exists():
+                    # Nothing is asked, and paid for, that could not be compared.
+                    validate_recording(self.path)
+                self._folder = Path(tempfile.mkdtemp(prefix="provider-recording-"))
+                self._sink = RecordingSink(self._folder / f"calls{places.SUFFIX}")
+            return self._sink
 
     def _judge_leftovers(self) -> None:
         if self._problems:
@@ -208,18 +220,17 @@ class ProviderRecording:
             if self._replay is not None:
                 self._replay.assert_consumed()
             elif self.path.exists():
-                _make_private(self.path)
                 self._open_replay().assert_consumed()
         except ReplayMismatch as error:
             self._problems.append(str(error))
 
-    def _judge_today(self) -> None:
-        if self._sink is None:
-            return
+    def _judge_today(self, today: Path) -> None:
         if not self.path.exists():
-            self._problems.append(f"{self.path}: no recording of this test to compare with")
+            self._problems.append(
+                f"{files.shown(self.path)}: no recording of this test to compare with"
+            )
             return
-        lines = explain_differences(self.path, self._sink.path)
+        lines = explain_differences(self.path, today)
         if lines:
             self._problems.append("\n".join(lines))
 
@@ -228,21 +239,18 @@ class ProviderRecording:
             return
         self._sink.close()
         kept = self.path.with_name(self.path.stem + places.FAILED_SUFFIX)
-        self._put_in_place(self._sink.path, kept)
-        self._problems.append(f"the calls of this failed run are kept in {kept}")
+        if self._place(self._sink.path, kept):
+            self._problems.append(f"the calls of this failed run are kept in {files.shown(kept)}")
 
-    def _put_in_place(self, source: Path, target: Path) -> None:
-        target.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".new")
+    def _place(self, made: Path, target: Path) -> bool:
+        """Put what was recorded in its place, or say where it is instead."""
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(source.read_bytes())
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            files.put_in_place(made, target, self._root)
+        except files.RecordingPlaceError as error:
+            self._problems.append(f"{error}; the calls of this run stay in {files.shown(made)}")
+            return False
+        self._is_placed = True
+        return True
 
     def _note_blocked(self, error: NetworkBlockedError) -> None:
         self._problems.append(str(error))
@@ -251,7 +259,8 @@ class ProviderRecording:
         return f"to accept what the test does today: {self._command('rewrite')}"
 
     def _command(self, mode: RecordMode) -> str:
-        return f"pytest {shlex.quote(self._node_id)} --record-mode={mode}"
+        test = ascii_if_unprintable(shlex.quote(self._node_id))
+        return f"pytest {test} --record-mode={mode}"
 
 
 class _NotingReplay:
@@ -284,11 +293,3 @@ class _NotingReplay:
     ) -> AsyncIterator[Any]:
         """Serve the next recorded call."""
         return self.stream(model, context, options)
-
-
-def _make_private(path: Path) -> None:
-    """Take others' rights from a file that a version control system wrote; its bytes stay."""
-    found = path.lstat()
-    is_own_file = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-    if is_own_file and found.st_mode & 0o077:
-        path.chmod(_FILE_MODE, follow_symlinks=os.chmod not in os.supports_follow_symlinks)

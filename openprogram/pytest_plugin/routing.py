@@ -34,11 +34,14 @@ class _Current:
     route: Route | None = None
 
 
-def set_route(route: Route | None) -> None:
+def set_route(route: Route | None) -> Route | None:
     """Lead all calls this way from now on.
 
     Args:
         route: The running test's; None leads them to their own providers again.
+
+    Returns:
+        The way that they went before, to be set again: a test may run pytest in its own process.
 
     Raises:
         pytest.UsageError: The settings of this process record or replay by themselves, or another
@@ -51,7 +54,8 @@ def set_route(route: Route | None) -> None:
             raise pytest.UsageError(_TAKEN) from error
         if initialize_provider_runtime().mode != "off":
             raise pytest.UsageError(_TAKEN)
-    _Current.route = route
+    before, _Current.route = _Current.route, route
+    return before
 
 
 _TAKEN = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -133,7 +134,8 @@ def test_without_a_recording_nothing_goes_live(pytester: pytest.Pytester, run: R
     assert not (pytester.path / "asked.txt").exists()
     run(*setting).assert_outcomes(passed=2)
     wrong = run("--record-mode=sometimes")
-    wrong.stdout.fnmatch_lines(["*no mode of provider recordings; choose one of none, once*"])
+    wrong.stderr.fnmatch_lines(["*no mode of provider recordings; choose one of none, once*"])
+    assert wrong.ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_the_network_is_blocked_while_a_recording_is_replayed(recorded: pytest.Pytester, run: Run):
@@ -297,3 +299,136 @@ def test_gives_up():
     run("--record-mode=once").assert_outcomes(passed=1)
     write_suite(pytester, suite.replace("LIMIT", "3"))
     run().assert_outcomes(passed=1)
+
+
+def test_calls_of_many_threads_are_one_recording(pytester: pytest.Pytester, run: Run):
+    write_suite(
+        pytester,
+        """
+import pytest
+from concurrent.futures import ThreadPoolExecutor
+
+@pytest.mark.provider_recording
+def test_threads(ask):
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, ["same"] * 16)) == ["yes"] * 16
+""",
+    )
+    run("--record-mode=once", answers={"same": "yes"}).assert_outcomes(passed=1)
+    path = pytester.path / "recordings/test_agent/test_threads.jsonl"
+    assert path.read_text().count('"type":"request"') == 16
+    run(answers={}).assert_outcomes(passed=1)
+
+
+def test_nothing_is_read_or_written_through_a_link(recorded: pytest.Pytester, run: Run):
+    outside = recorded.path.parent / f"{recorded.path.name}-outside"
+    (recorded.path / "recordings").rename(outside)
+    (recorded.path / "recordings").symlink_to(outside)
+    before = {path: path.read_bytes() for path in outside.rglob("*.jsonl")}
+    for path in before:
+        path.chmod(0o644)
+    for mode in ("none", "rewrite"):
+        result = run(f"--record-mode={mode}")
+        result.assert_outcomes(errors=2)
+        result.stdout.fnmatch_lines(["*/recordings: is a symbolic link; recordings are neither*"])
+    assert before == {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+    assert {path.stat().st_mode & 0o777 for path in before} == {0o644}
+    assert not (recorded.path / "asked.txt").exists()
+
+
+def test_calls_that_cannot_be_placed_are_kept(recorded: pytest.Pytester, run: Run):
+    shutil.rmtree(recorded.path / "recordings")
+    (recorded.path / "recordings").mkdir()
+    (recorded.path / "recordings" / "test_agent").touch()
+    result = run("--record-mode=once")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*/recordings/test_agent: is no folder; move it away*"])
+    shutil.rmtree(recorded.path / "recordings")
+    write_suite(
+        recorded,
+        """
+import pathlib, pytest
+
+@pytest.mark.provider_recording
+def test_greets(ask):
+    assert ask("hi") == "hello"
+    (pathlib.Path(__file__).parent / "recordings").touch()
+""",
+    )
+    result = run(
+        "--record-mode=once", f"--basetemp={recorded.path}/temp", TMPDIR=str(recorded.path)
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*is no folder*; the calls of this run stay in */calls.jsonl*"])
+    [kept] = recorded.path.glob("provider-recording-*/calls.jsonl")
+    assert "hello" in kept.read_text()
+
+
+def test_two_tests_never_make_one_recording(recorded: pytest.Pytester, run: Run):
+    write_suite(
+        recorded,
+        """
+import pytest
+
+@pytest.mark.provider_recording(path="Shared.jsonl")
+def test_one(ask):
+    assert ask("one") == "first"
+
+@pytest.mark.provider_recording(path="shared.jsonl")
+def test_two(ask):
+    assert ask("two") == "second"
+""",
+    )
+    result = run("--record-mode=rewrite")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*test_one* have one recording, and each would replace*"])
+    assert not (recorded.path / "asked.txt").exists()
+
+
+def test_a_mark_that_says_what_none_can_say_is_refused(recorded: pytest.Pytester, run: Run):
+    write_suite(
+        recorded,
+        """
+import pytest
+
+@pytest.mark.provider_recording(ignroe=["a"])
+def test_one(ask):
+    pass
+""",
+    )
+    result = run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*takes path, ignore, allow_hosts, by name; not ignroe*"])
+
+
+def test_another_owner_of_the_short_option_keeps_it(recorded: pytest.Pytester, run: Run):
+    (recorded.path / "other_recorder.py").write_text(
+        "def pytest_addoption(parser):\n"
+        "    parser.getgroup('other').addoption('--record-mode', default='once')\n"
+    )
+    for plugins in (("-p", "other_recorder"),):
+        run(*plugins).assert_outcomes(passed=2)
+        run(*plugins, "--provider-record-mode=verify").assert_outcomes(passed=2)
+    assert (recorded.path / "asked.txt").read_text() == "hi\none\ntwo\n"
+
+
+def test_a_host_is_allowed_by_its_name(recorded: pytest.Pytester, run: Run):
+    write_suite(
+        recorded,
+        """
+import socket, pytest
+
+@pytest.mark.provider_recording(path="recordings/test_agent/test_greets.jsonl",
+                                allow_hosts="localhost")
+def test_greets(ask):
+    assert ask("hi") == "hello"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(("localhost", server.getsockname()[1])).close()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        with pytest.raises(Exception, match="the network is blocked"):
+            datagrams.sendmsg([b"x"], [], 0, ("127.0.0.2", 9))
+""",
+    )
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*test tried to reach '127.0.0.2'*"])
