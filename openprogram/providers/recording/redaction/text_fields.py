@@ -33,6 +33,7 @@ from openprogram.providers.recording.redaction.text_values import (
     PLACEHOLDER,
     Replacement,
     is_made_up,
+    is_reference,
 )
 
 if TYPE_CHECKING:
@@ -49,15 +50,17 @@ _NAME_BEFORE = {
 }
 """For a text read backwards: the name before each separator."""
 # What is beyond Latin-1 is a `?` here too: the search must not begin anew at each of a run.
-_NAME_BEFORE[b"?"] = re.compile(rb"(?<!\?)\?\?(?!\?)[ \t\"'`\]]*+" + _NAME)
+_NAME_BEFORE[b"?"] = re.compile(rb"(?<!\?)\?\?(?!\?)[ \t\"'`\])]*+" + _NAME)
 _SEPARATOR_CHARACTER = re.compile(rb"[=:|]|(?<!\?)\?\?(?!\?)")
 _SEPARATOR = re.compile(
     rb"(?P<gap>" + _GAP + rb")(?P<separator>:=|={1,3}>?|:(?!//)\*{0,2}|\|)(?P<space>\s*+)"
 )
 _OTHERWISE = re.compile(
-    rb"(?P<gap>[\"'`\]]*+)[ \t]*+(?P<separator>\?\?|\|\|)=?(?P<space>\s*+)(?=[\"'`])"
+    rb"(?P<gap>[\"'`\])]*+)[ \t]*+(?P<separator>\?\?|\|\||\?:)=?(?P<space>\s*+)\(?(?=[\"'`])"
 )
 """Between a name and what a program takes where it has no value, as in `env.TOKEN ?? "..."`."""
+_EXPANSION = re.compile(r"-?+(?P<value>[^\s{}\"'`$]{1,1000}+)\}")
+"""The rest of `${TOKEN:-...}` and `${TOKEN:=...}` behind the colon."""
 _PROSE_AFTER_COLON = re.compile(rb"[ \t]++[a-z]++[.,;:!?)]*+[ \t]++[^\s#/=|>\\]")
 _TABLE_CELL = re.compile(r"(?a)`?(?P<value>[^\s|`]+)`?[ \t]*\|")
 
@@ -122,7 +125,7 @@ def _find_secrets(views: TextViews) -> Iterator[Replacement]:
 
 def _read(views: TextViews, name: _Name) -> Replacement | None:
     match = _OTHERWISE.match(views.lowered, name.end)
-    if match is None or views.text[match.start("separator")] not in "?|":
+    if match is None or views.text[match.start("separator")] not in {"?", "|"}:
         match = _SEPARATOR.match(views.lowered, name.end)
     if match is None or match.end() >= views.size:
         return None
@@ -141,7 +144,9 @@ def _read(views: TextViews, name: _Name) -> Replacement | None:
 
 
 def _read_field(field: Field) -> Replacement | None:
-    if field.separator in {"??", "||"}:
+    if field.before.endswith("${"):
+        reader = _read_expansion
+    elif field.separator in {"??", "||", "?:"}:
         reader = read_quoted
     elif field.name == "auth":
         reader = read_basic_auth
@@ -155,6 +160,14 @@ def _read_field(field: Field) -> Replacement | None:
         is_colon = field.separator in {":", ":*", ":**"}
         reader = read_after_colon if is_colon else read_after_equals
     return reader(field)
+
+
+def _read_expansion(field: Field) -> Replacement | None:
+    """Read what a shell takes where a variable has no value."""
+    found = _EXPANSION.match(field.part, field.value_at)
+    if found is None or field.separator not in {":", ":="} or is_reference(found["value"]):
+        return None
+    return Replacement(*found.span("value"))
 
 
 def _read_table_cell(field: Field) -> Replacement | None:

@@ -36,6 +36,12 @@ HIDDEN = {
     "self.token ||= 'x7q'": "self.token ||= '[secret removed]'",
     "API_KEY=${API_KEY:-x7q}": "API_KEY=${API_KEY:-[secret removed]}",
     'token="${TOKEN-x7q}"': 'token="${TOKEN-[secret removed]}"',
+    "export T=${TOKEN:-x7q}": "export T=${TOKEN:-[secret removed]}",
+    'echo "${DB_PASSWORD:-x7q}"': 'echo "${DB_PASSWORD:-[secret removed]}"',
+    "url: ${A_TOKEN:=x7q}/x": "url: ${A_TOKEN:=[secret removed]}/x",
+    'Deno.env.get("API_KEY") ?? "x7q"': 'Deno.env.get("API_KEY") ?? "[secret removed]"',
+    'token ?? ("x7q")': 'token ?? ("[secret removed]")',
+    'apiKey ?: "x7q"': 'apiKey ?: "[secret removed]"',
     "password: ${PASSWORD:-x7q1}": "password: ${PASSWORD:-[secret removed]}",
 }  # fmt: skip
 KEPT = (
@@ -62,7 +68,15 @@ KEPT = (
         "pwd: /home/b1",
         "PWD=/home/b1",
     ),
-    *("token ?? other", "token ?? ''", "a || b", "API_KEY=${API_KEY:-$OTHER}", "token=${TOKEN:-}"),
+    *(
+        "token ?? other",
+        "token ?? ''",
+        "a || b",
+        "API_KEY=${API_KEY:-$OTHER}",
+        "token=${TOKEN:-}",
+        "${TOKEN:-$OTHER}",
+        "${TOKEN:?unset}",
+    ),
     *("token=[secret removed]", "a key idea: 2 things", "monkey=abc1"),
 )
 
