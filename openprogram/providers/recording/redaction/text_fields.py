@@ -59,7 +59,7 @@ _OTHERWISE = re.compile(
     rb"(?P<gap>[\"'`\])]*+)[ \t]*+(?P<separator>\?\?|\|\||\?:)=?(?P<space>\s*+)\(?(?=[\"'`])"
 )
 """Between a name and what a program takes where it has no value, as in `env.TOKEN ?? "..."`."""
-_EXPANSION = re.compile(r"-?+(?P<value>[^\s{}\"'`$]{1,1000}+)\}")
+_EXPANSION = re.compile(r"(?:(?<=:)-|(?<==))(?P<value>[^\s{}\"'`$]{1,1000}+)\}")
 """The rest of `${TOKEN:-...}` and `${TOKEN:=...}` behind the colon."""
 _PROSE_AFTER_COLON = re.compile(rb"[ \t]++[a-z]++[.,;:!?)]*+[ \t]++[^\s#/=|>\\]")
 _TABLE_CELL = re.compile(r"(?a)`?(?P<value>[^\s|`]+)`?[ \t]*\|")
@@ -165,7 +165,7 @@ def _read_field(field: Field) -> Replacement | None:
 def _read_expansion(field: Field) -> Replacement | None:
     """Read what a shell takes where a variable has no value."""
     found = _EXPANSION.match(field.part, field.value_at)
-    if found is None or field.separator not in {":", ":="} or is_reference(found["value"]):
+    if found is None or is_reference(found["value"]):
         return None
     return Replacement(*found.span("value"))
 
