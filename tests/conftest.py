@@ -7,7 +7,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,10 +15,23 @@ if TYPE_CHECKING:
 _LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 # A change must not fail for an example that another change would have met: where changes are
-# judged, the examples are always the same; everywhere else they are new ones each time.
-settings.register_profile("judging", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("judging")
+# judged, the examples are always the same; everywhere else they are new ones each time. How long
+# an example takes is for the benchmarks to say.
+settings.register_profile(
+    "judging",
+    derandomize=bool(os.environ.get("CI")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("judging")
+
+_OF_THE_USER = (
+    *("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_", "OPENAI_", "CODEX_", "GOOGLE_", "GEMINI_"),
+    *("OPENROUTER_", "GROQ_", "DEEPSEEK_", "OLLAMA_", "LMSTUDIO_", "VLLM_"),
+    *("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+)
+"""How the variables begin that would change what a program of a test does."""
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +40,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     for name in list(os.environ):
-        if name.startswith(("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_", "OPENAI_", "CODEX_")):
+        if name.upper().startswith(_OF_THE_USER):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("OPENPROGRAM_STATE_DIR", str(home / "state"))

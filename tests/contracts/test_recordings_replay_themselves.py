@@ -174,7 +174,7 @@ _DATA = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.text(st.characters(), max_size=30),
     st.dictionaries(_NAMES, _DATA, max_size=3),

@@ -108,14 +108,14 @@ class TestUserData:
     def test_is_compared_strictly(self, recorded: Any, incoming: Any, expected: Any):
         assert first(recorded, incoming) == expected
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(value=VALUES, other=VALUES)
     def test_no_difference_means_equal_and_the_other_way_round(self, value: Any, other: Any):
         assert find_first_difference(value, deepcopy(value)) is None
         is_equal = strict(value) == strict(other)
         assert (find_first_difference(value, other) is None) == is_equal
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(value=VALUES, other=VALUES)
     def test_the_differences_are_all_there_is_and_come_in_order(self, value: Any, other: Any):
         found = list(iterate_differences(value, other))

@@ -118,7 +118,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(steps=STEPS)
 def test_what_a_mismatch_names_in_user_data_can_be_ignored_as_it_is_written(steps: list[Step]):
     whole = ("options", "metadata", *steps)
@@ -127,7 +127,7 @@ def test_what_a_mismatch_names_in_user_data_can_be_ignored_as_it_is_written(step
     assert path.covers(whole)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=st.text(max_size=30) | st.from_regex(r"(model|context|options)[.\[\]\w\"*]{0,20}"))
 def test_any_text_is_a_path_or_refused(text: str):
     if can_be_ignored(text):

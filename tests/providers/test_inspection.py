@@ -231,9 +231,7 @@ def test_memory_does_not_grow_with_what_calls_hold(tmp_path: Path):
 SAMPLE = files.encoded(files.sample_rows())
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cut=st.integers(0, len(SAMPLE)),
     size=st.integers(0, 40),

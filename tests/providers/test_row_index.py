@@ -224,9 +224,7 @@ def with_junk(at: int, junk: bytes) -> bytes:
     return SAMPLE[:at] + junk + SAMPLE[at:]
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.one_of(
         st.binary(max_size=200),

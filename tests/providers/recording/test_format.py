@@ -33,7 +33,7 @@ def fault_of(line: bytes) -> str | None:
     return None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(row=st.dictionaries(TEXT, VALUES))
 def test_a_row_is_one_line_and_reads_back_equal_in_its_order(row: dict[str, Any]):
     line = encode_row(row)
@@ -44,7 +44,7 @@ def test_a_row_is_one_line_and_reads_back_equal_in_its_order(row: dict[str, Any]
     assert json.dumps(back) == json.dumps(row)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.binary(max_size=60))
 def test_any_bytes_are_a_row_or_one_named_fault(data: bytes):
     assert fault_of(data) in {None, *rules.ERROR_CODES}

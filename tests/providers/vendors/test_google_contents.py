@@ -208,7 +208,7 @@ _messages = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(messages=_messages, to=st.sampled_from([model(), LATER]))
 def test_whatever_was_said_the_vendor_takes_it(messages: list[t.Message], to: t.Model) -> None:
     asked = [user(), *messages, user()]

@@ -278,7 +278,7 @@ _values = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     chunks=st.lists(
         _values | st.builds(chunk, _values, _values, finishReason=st.just("STOP")), max_size=3

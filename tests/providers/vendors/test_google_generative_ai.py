@@ -207,7 +207,7 @@ def test_any_pieces_give_the_same_events() -> None:
     with loopback([answers] * 100) as vendor, asyncio.Runner() as runner:
         expected = runner.run(collect(vendor.base_url))
 
-        @settings(max_examples=25, deadline=None)
+        @settings(max_examples=25)
         @given(offsets=st.lists(st.integers(1, 2000), max_size=60))
         def check(offsets: list[int]) -> None:
             cuts[:] = offsets

@@ -202,7 +202,7 @@ def test_any_pieces_give_the_same_events():
     with vendor_of(lambda _: answers) as vendor, asyncio.Runner() as runner:
         expected = runner.run(collect(vendor.base_url))
 
-        @settings(max_examples=10, deadline=None)
+        @settings(max_examples=10)
         @given(offsets=st.lists(st.integers(1, 9000), max_size=60))
         def check(offsets: list[int]) -> None:
             cuts[:] = offsets

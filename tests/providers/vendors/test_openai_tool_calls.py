@@ -126,7 +126,7 @@ def test_a_signature_stays_with_its_call():
     assert [call.thought_signature for call in calls] == ["s", None]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), count=st.integers(1, 4))
 def test_any_interleaving_of_numbered_pieces_gives_the_calls_in_order(
     data: st.DataObject, count: int

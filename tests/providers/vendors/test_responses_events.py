@@ -190,7 +190,7 @@ _EVENTS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(_EVENTS, max_size=8))
 def test_no_order_of_events_breaks_the_rules_of_our_own(data: list[Any]):
     reader = EventReader(MessageAssembler(MODEL))

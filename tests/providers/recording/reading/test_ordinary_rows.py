@@ -160,7 +160,6 @@ def with_odd_values(draw: st.DrawFn) -> bytes:
 
 FUZZ = settings(
     max_examples=200,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
