@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+import textual.app
+import textual.pilot
 from textual import events
+from textual._context import active_app
 
 from examples import demo_state
 from openprogram_recordings_tui.app import RecordingsApp
@@ -90,6 +94,31 @@ class Ui:
 
 
 OpenUi = "Callable[..., AbstractAsyncContextManager[Ui]]"
+
+
+_QUIET_TURNS = 3
+
+
+async def _wait_until_quiet(_least_seconds: float = 0, _most_seconds: float = 1) -> None:
+    """Give way until, for some turns, no widget has a message to take and no size is to come."""
+    app = active_app.get()
+    quiet_turn_count = 0
+    while quiet_turn_count < _QUIET_TURNS:
+        await asyncio.sleep(0)
+        pumps = [app, *(each for top in app.screen_stack for each in top.walk_children())]
+        pumps.extend(app.screen_stack)
+        is_waiting = app._resize_event is not None or any(
+            pump.message_queue_size or pump._next_callbacks for pump in pumps
+        )
+        quiet_turn_count = 0 if is_waiting else quiet_turn_count + 1
+
+
+@pytest.fixture(autouse=True)
+def wait_for_messages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for what was asked for, and not for the processor: that is a third of all the time."""
+    if "snap_compare" not in request.fixturenames:
+        for module in (textual.app, textual.pilot):
+            monkeypatch.setattr(module, "wait_for_idle", _wait_until_quiet)
 
 
 @pytest.fixture
