@@ -2,6 +2,8 @@
 
 No system call removes a name only while it still means a certain file. So the name is moved aside
 first, where nobody else looks for it, and what it means is seen there before anything is removed.
+The name aside of a recording is that of a recording: should the process be killed in between, every
+command shows it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import secrets
 import stat
 from typing import TYPE_CHECKING
 
+from openprogram import _compat
 from openprogram.errors import RecordingError, quoted
+from openprogram.providers import file_safety
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 def unlink_open_file(directory_fd: int, path: Path, fd: int) -> bool:
     """Remove a file by its name, if the name still means the file that is open.
+
+    Signals that would end the program wait until it has its name again or has none.
 
     Args:
         directory_fd: The open directory of the file.
@@ -29,39 +35,49 @@ def unlink_open_file(directory_fd: int, path: Path, fd: int) -> bool:
         False when the name is gone or means another file, which keeps it.
 
     Raises:
-        RecordingError: Another file stood there, and the name was taken again before that could get
-            it back; the message says where it is now.
+        RecordingError: A file was moved aside and could not get its name back; the message says
+            where it is now.
         OSError: The directory lets nothing be moved or removed.
     """
-    aside = f".gone-{secrets.token_hex(8)}"
-    try:
-        os.rename(path.name, aside, src_dir_fd=directory_fd, dst_dir_fd=directory_fd)
-    except FileNotFoundError:
-        return False
-    found = os.stat(aside, dir_fd=directory_fd, follow_symlinks=False)
-    known = os.fstat(fd)
-    if (found.st_dev, found.st_ino) == (known.st_dev, known.st_ino):
+    aside = _path_aside(path)
+    with _compat.signals_held():
         try:
-            os.unlink(aside, dir_fd=directory_fd)
+            os.rename(path.name, aside.name, src_dir_fd=directory_fd, dst_dir_fd=directory_fd)
+        except FileNotFoundError:
+            return False
+        found = os.stat(aside.name, dir_fd=directory_fd, follow_symlinks=False)
+        known = os.fstat(fd)
+        if (found.st_dev, found.st_ino) != (known.st_dev, known.st_ino):
+            _give_back(directory_fd, aside, path, found)
+            return False
+        try:
+            os.unlink(aside.name, dir_fd=directory_fd)
         except OSError:
-            _give_back(directory_fd, aside, path.name, found)
+            _give_back(directory_fd, aside, path, found)
             raise
         return True
-    try:
-        _give_back(directory_fd, aside, path.name, found)
-    except OSError as error:
-        place = quoted(str(path.with_name(aside)))
-        message = f"{quoted(str(path))}: was replaced just now, twice; one file is {place} now"
-        raise RecordingError(f"{message}: move it where it belongs", path=path) from error
-    return False
 
 
-def _give_back(directory_fd: int, aside: str, name: str, found: os.stat_result) -> None:
+def _path_aside(path: Path) -> Path:
+    ending = f".gone-{secrets.token_hex(4)}"
+    if path.suffix != file_safety.SUFFIX:
+        return file_safety.path_beside(path, ending)
+    return file_safety.path_beside(path.with_suffix(""), f"{ending}{file_safety.SUFFIX}")
+
+
+def _give_back(directory_fd: int, aside: Path, path: Path, found: os.stat_result) -> None:
     """Let a file have its name again, without replacing what may have got it since."""
     places = {"src_dir_fd": directory_fd, "dst_dir_fd": directory_fd}
-    if not stat.S_ISDIR(found.st_mode):
-        os.link(aside, name, **places, follow_symlinks=False)
-        os.unlink(aside, dir_fd=directory_fd)
-        return
-    # A directory has no second name, and never replaces a file.
-    os.rename(aside, name, **places)  # noqa: PTH104 - in a directory that is open already
+    try:
+        if stat.S_ISDIR(found.st_mode):
+            # A directory has no second name, and never replaces a file.
+            os.rename(aside.name, path.name, **places)  # noqa: PTH104 - in an open directory
+        else:
+            os.link(aside.name, path.name, **places, follow_symlinks=False)
+            os.unlink(aside.name, dir_fd=directory_fd)
+    except OSError as error:
+        message = (
+            f"{quoted(str(path))}: what stood here could not get its name back: {error.strerror}; "
+            f"it is {quoted(str(aside))} now: move it where it belongs"
+        )
+        raise RecordingError(message, path=path) from error

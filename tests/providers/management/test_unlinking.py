@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fresh_interpreter import run_fresh
 from openprogram.errors import RecordingError
 from openprogram.providers import management
 from openprogram.providers.management import modes
@@ -15,6 +19,8 @@ from openprogram.providers.management.unlinking import unlink_open_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from providers.management.conftest import WriteRecording
 
 
 @pytest.fixture
@@ -65,7 +71,8 @@ def test_a_file_that_cannot_get_its_name_back_is_named(
         path.write_text("second")
         monkeypatch.setattr(os, "rename", rename_and_take_the_name)
         with pytest.raises(
-            RecordingError, match=r"replaced just now, twice; one file is '.*\.gone-"
+            RecordingError,
+            match=r"could not get its name back: File exists; it is '.*/x\.gone-[0-9a-f]{8}' now",
         ):
             unlink_open_file(directory_fd, path, file.fileno())
     kept = sorted(each.read_text() for each in path.parent.iterdir())
@@ -88,6 +95,65 @@ def test_a_file_that_cannot_be_removed_has_its_name_again(
         with pytest.raises(OSError, match="Read-only"):
             unlink_open_file(directory_fd, path, file.fileno())
     assert os.listdir(directory_fd) == ["x"]
+
+
+@pytest.mark.parametrize("call", ["rename", "unlink"])
+def test_ctrl_c_waits_until_the_file_has_no_name(
+    tmp_path: Path, directory_fd: int, monkeypatch: pytest.MonkeyPatch, call: str
+):
+    done = getattr(os, call)
+
+    def interrupt_and_do(*words: Any, **places: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        done(*words, **places)
+
+    path = tmp_path / "work" / "x"
+    with path.open("w") as file:
+        monkeypatch.setattr(os, call, interrupt_and_do)
+        with pytest.raises(KeyboardInterrupt):
+            unlink_open_file(directory_fd, path, file.fileno())
+    assert os.listdir(directory_fd) == []
+
+
+def test_a_file_system_without_hard_links_keeps_both_files(
+    tmp_path: Path, directory_fd: int, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_words: Any, **_places: Any) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    path = tmp_path / "work" / "x.jsonl"
+    with path.open("w") as file:
+        path.unlink()
+        path.write_text("second")
+        monkeypatch.setattr(os, "link", refuse)
+        with pytest.raises(
+            RecordingError, match=r"not permitted; it is '.*/x\.gone-.*\.jsonl' now"
+        ):
+            unlink_open_file(directory_fd, path, file.fileno())
+    (kept,) = path.parent.iterdir()
+    assert kept.read_text() == "second"
+
+
+def test_a_recording_whose_deletion_was_killed_is_shown_whole(
+    root: Path, write_recording: WriteRecording
+):
+    write_recording("x")
+    before = (root / "x.jsonl").read_bytes()
+    code = """
+        import os, signal
+        from openprogram.providers import management
+        os.unlink = lambda *words, **places: os.kill(os.getpid(), signal.SIGKILL)
+        management.delete_recording("x")
+    """
+    assert run_fresh(code).returncode == -signal.SIGKILL
+    (left,) = management.list_recordings()
+    assert left.recording_id is not None
+    assert re.fullmatch(r"x\.gone-[0-9a-f]{8}", left.recording_id)
+    assert left.valid
+    assert left.path.read_bytes() == before
+
+    management.delete_recording(left.recording_id)
+    assert management.list_recordings() == []
 
 
 def test_a_recording_that_could_not_be_prepared_takes_no_other_file_with_it(
