@@ -1,6 +1,6 @@
 """An agent with the tools of an MCP server, which runs for as long as the block.
 
-pip install 'openprogram[mcp]'
+pip install mcp
 python examples/mcp_tools.py
 """
 

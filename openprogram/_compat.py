@@ -1,4 +1,4 @@
-"""What depends on the operating system: advisory locks, signals, and syncing a directory.
+"""What depends on the operating system: advisory locks, and syncing a directory.
 
 A lock belongs to the open file description, not to the process: two descriptors opened apart
 exclude each other inside one process too, and a lock ends when its last descriptor is closed.
@@ -6,18 +6,13 @@ exclude each other inside one process too, and a lock ends when its last descrip
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
-import signal
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
     from pathlib import Path
-
-_ENDING_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 _FIRST_PAUSE_SECONDS = 0.0005
 _LONGEST_PAUSE_SECONDS = 0.02
@@ -95,17 +90,3 @@ def _lock(fd: int, operation: int, timeout_seconds: float | None) -> None:
             pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
         else:
             return
-
-
-@contextlib.contextmanager
-def signals_held() -> Generator[None]:
-    """Let signals that would end the program wait until a few system calls are done together.
-
-    Only the calling thread holds them, so a program of many threads may hear them elsewhere; none
-    but the main thread acts on them.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

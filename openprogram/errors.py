@@ -365,18 +365,23 @@ class ProviderBlockedError(ProviderError):
 
 
 class CredentialMissingError(ProviderError):
-    """No key was found for a provider that needs one."""
+    """No key was found for a provider that needs one, or for any."""
 
     def __init__(
-        self, provider: str, *, environment_variable: str | None, remedy: str | None = None
+        self,
+        provider: str | None,
+        *,
+        environment_variable: str | None = None,
+        remedy: str | None = None,
     ) -> None:
         if remedy is None and environment_variable:
             command = f"openprogram auth set {provider}"
             remedy = f"set {environment_variable}, or run {quoted(command)}"
         todo = f"; {remedy}" if remedy else ""
-        super().__init__(f"no credential for provider {quoted(provider)}{todo}")
+        whose = "any provider" if provider is None else f"provider {quoted(provider)}"
+        super().__init__(f"no credential for {whose}{todo}")
         self.provider = provider
-        """The provider's name."""
+        """The provider's name; None where none was chosen and none has a key."""
 
 
 class ModelRequestError(ProviderError):

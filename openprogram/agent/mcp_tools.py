@@ -189,7 +189,7 @@ def _require_sdk() -> None:
         importlib.import_module("mcp")
     except ModuleNotFoundError as error:
         rule = f"tool servers: the package {quoted(error.name)} is not installed"
-        raise AgentError(rule, remedy="run pip install 'openprogram[mcp]'") from error
+        raise AgentError(rule, remedy="run 'pip install mcp'") from error
     # It logs a server's words with tracebacks, which Python prints when nobody listens.
     logger = logging.getLogger("mcp")
     if not logger.handlers:

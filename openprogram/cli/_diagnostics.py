@@ -157,15 +157,31 @@ def to_json(error: BaseException) -> dict[str, object]:
     Returns:
         An object with the one field `error`.
     """
-    is_about_file = isinstance(error, errors.RecordingFileError)
-    return {
-        "error": {
-            "code": error.code if is_about_file else verdict_on(error).code,
-            "reason": error.reason if is_about_file else describe(error).replace("\n", "; "),
-            "line_number": error.line_number if is_about_file else None,
-            "call_index": error.call_index if is_about_file else None,
-        }
+    fields: dict[str, object] = {
+        "code": verdict_on(error).code,
+        "reason": describe(error).replace("\n", "; "),
+        "line_number": None,
+        "call_index": None,
     }
+    match error:
+        case errors.RecordingFileError():
+            fields["code"] = error.code
+            fields["reason"] = error.reason
+            fields["line_number"] = error.line_number
+            fields["call_index"] = error.call_index
+        case errors.ReplayMismatch():
+            from openprogram.providers.comparison import MISSING  # late: it is loaded by then
+
+            fields["call_index"] = error.call_index
+            fields["field_path"] = error.field_path
+            sides = {"recorded": error.recorded, "incoming": error.incoming}
+            fields |= {side: value for side, value in sides.items() if value is not MISSING}
+        case errors.RecordedCallInterrupted():
+            fields["call_index"] = error.call_index
+            fields["outcome"] = error.outcome
+        case _:
+            pass
+    return {"error": fields}
 
 
 def report(error: BaseException) -> Verdict:

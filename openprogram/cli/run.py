@@ -37,6 +37,19 @@ SYSTEM_PROMPT = (
 )
 """What the model is told beforehand, unless `--system` says otherwise; it is part of a request."""
 
+# Plain words: the table of providers itself would cost the help page the model types.
+_PROVIDERS_HELP = """\
+Providers, and where their keys come from:
+  anthropic     ANTHROPIC_API_KEY
+  openai        OPENAI_API_KEY
+  google        GEMINI_API_KEY, GOOGLE_API_KEY
+  openai-codex  the login of the Codex tool
+  openrouter    OPENROUTER_API_KEY
+  groq          GROQ_API_KEY
+  deepseek      DEEPSEEK_API_KEY
+  ollama, lmstudio, vllm  none needed
+'openprogram auth set PROVIDER' stores a key instead."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
@@ -64,8 +77,10 @@ class _Run(Command):
         ("openprogram recordings record", "record the next run"),
     )
     + "\n\n\b\n"
-    + "ANTHROPIC_API_KEY holds the key, AGENTIC_PROVIDER and AGENTIC_MODEL a choice,\n"
-    + "OPENPROGRAM_ANTHROPIC_BASE_URL another place than https://api.anthropic.com.",
+    + _PROVIDERS_HELP
+    + "\n\n\b\n"
+    + "AGENTIC_PROVIDER and AGENTIC_MODEL hold a choice;\n"
+    + "OPENPROGRAM_ANTHROPIC_BASE_URL and the like name another place.",
 )
 def run(
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="The task, in words.")],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
+from openprogram.auth.adapters import KEYLESS_PROVIDERS
 from openprogram.auth.resolver import environment_variable_for, resolve_api_key
 from openprogram.errors import (
     ConfigError,
@@ -183,8 +185,7 @@ def create_runtime(
         name = _require_choice() if snapshot.mode == "replay" else _detect_provider(api_key)
     metadata = PROVIDERS.get(name)
     if metadata is None:
-        known = ", ".join(PROVIDERS)
-        raise ProviderError(f"provider {quoted(name)}: no such provider; choose one of {known}")
+        raise ProviderError(f"provider {quoted(name)}: no such provider; {_say_near(name)}")
     model_id = next(
         (choice.model for choice in choices() if choice.model and choice.provider in {"", name}),
         metadata.default_model,
@@ -218,8 +219,18 @@ def _detect_provider(api_key: str | None) -> str:
     for name, metadata in PROVIDERS.items():
         if resolve_api_key(metadata.model_namespace, api_key):
             return name
-    first = next(iter(PROVIDERS))
-    raise CredentialMissingError(first, environment_variable=environment_variable_for(first))
+    variables = [name for name in map(environment_variable_for, PROVIDERS) if name]
+    raise CredentialMissingError(
+        None,
+        remedy=f"set one of {', '.join(variables)}, run 'openprogram auth set PROVIDER', or name "
+        f"with --provider one that needs none: {', '.join(sorted(KEYLESS_PROVIDERS))}",
+    )
+
+
+def _say_near(name: str) -> str:
+    near = difflib.get_close_matches(name.lower(), PROVIDERS, n=1)
+    choice = f"choose one of {', '.join(PROVIDERS)}"
+    return f"did you mean {near[0]}? Or {choice}" if near else choice
 
 
 def _model_of(metadata: ProviderMetadata, model_id: str) -> t.Model:

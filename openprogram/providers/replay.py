@@ -209,10 +209,9 @@ class ReplayProvider:
         twin = self._find_twin(index, incoming)
         if twin is not None:
             hints.append(_say_twin(twin, index))
+        hints.append(_ANEW)
         if len(difference.path) <= _SHOWN_PATH_CHARACTERS and can_be_ignored(difference.path):
             hints.append(self._say_how_to_ignore(difference.path))
-        else:
-            hints.append(_ANEW)
         report_id = self._write_report(index, difference, recorded, incoming)
         if report_id is not None:
             hints.append(f"to see both requests: openprogram recordings tui --mismatch {report_id}")
@@ -228,13 +227,13 @@ class ReplayProvider:
         if not self._report_mismatches:
             # No settings chose this replay, so none could change it.
             return (
-                f"to leave this field out of the comparison, add {json.dumps(path)} to the "
+                f"only if this field may differ in every run, add {json.dumps(path)} to the "
                 "'ignore' of ReplayProvider, or to record_replay.ignore where settings choose"
             )
         # The setting is replaced as a whole, so what it holds by now stands here too.
         paths = shlex.quote(json.dumps([*self._ignore, path]))
         return (
-            "to leave this field out of the comparison: "
+            "only if this field may differ in every run, leave it out of the comparison: "
             f"openprogram config set record_replay.ignore {paths}"
         )
 

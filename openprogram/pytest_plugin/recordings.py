@@ -149,7 +149,7 @@ class ProviderRecording:
         lines += explain_request(self.path, error.call_index, request, self._ignore)
         if can_be_ignored(error.field_path):
             mark = f"@pytest.mark.provider_recording(ignore=[{quoted(error.field_path)}])"
-            lines.append(f"to leave this field out of the comparison: {mark}")
+            lines.append(f"only if this field may differ in every run: {mark}")
         self._problems.append("\n".join(lines))
 
     def note_failure(self) -> None:

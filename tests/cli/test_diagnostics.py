@@ -10,6 +10,7 @@ import pytest
 from openprogram import errors
 from openprogram.cli import _diagnostics
 from openprogram.cli._diagnostics import VERDICTS, UsageError, describe, to_json, verdict_on
+from openprogram.providers.comparison import MISSING
 
 
 def test_every_error_class_meets_a_verdict_of_its_own_family() -> None:
@@ -76,6 +77,18 @@ def test_the_json_of_a_bad_file_has_the_fields_of_a_list_row() -> None:
             "call_index": 1,
         }
     }
+
+
+def test_the_json_of_a_replay_that_parts_says_where() -> None:
+    error = errors.ReplayMismatch(2, "options.seed", 7, MISSING)
+    fields = to_json(error)["error"]
+    assert isinstance(fields, dict)
+    assert (fields["call_index"], fields["field_path"]) == (2, "options.seed")
+    assert fields["recorded"] == 7
+    assert "incoming" not in fields
+    ended = to_json(errors.RecordedCallInterrupted(3, "cancelled"))["error"]
+    assert isinstance(ended, dict)
+    assert (ended["call_index"], ended["outcome"]) == (3, "cancelled")
 
 
 def test_the_traceback_is_shown_only_on_request(

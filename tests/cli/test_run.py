@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shlex
 import signal
@@ -12,8 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
 
 from fresh_interpreter import run_fresh
+from openprogram.auth.adapters import ENVIRONMENT_VARIABLES
+from openprogram.cli.app import app
+from openprogram.providers.registry import PROVIDERS
 from openprogram.testing import (
     Answer,
     HttpError,
@@ -42,6 +47,7 @@ _TASK: list[ScriptEntry] = [
     Answer(parts=[Text("They say hello.")], usage=TokenCounts(input=500, output=10)),
 ]
 _TOOL_SERVER = Path(__file__).resolve().parents[1] / "support" / "pretend_tool_server.py"
+CHECKOUT = Path(__file__).resolve().parents[2]
 _ANSWER = "Reading.\nThey say hello.\n"
 _WORDS = ("run", "What do the notes say?", "--provider", "anthropic")
 
@@ -157,7 +163,10 @@ def test_a_replay_gives_the_same_answer_until_a_file_changes(
     assert "openprogram recordings tui --mismatch " in differing.err
     as_json = replay("--json")
     assert as_json.exit_code == 1
-    assert json.loads(as_json.out)["error"]["code"] == "replay_mismatch"
+    error = json.loads(as_json.out)["error"]
+    assert (error["code"], error["call_index"]) == ("replay_mismatch", 1)
+    assert error["field_path"] == "context.messages[2].content[0].text"
+    assert (error["recorded"], error["incoming"]) == ("hello", "changed")
 
 
 def test_a_replay_that_ends_too_early_is_an_error_after_the_answer(
@@ -321,14 +330,34 @@ def test_an_empty_system_prompt_is_none(replay: Replay) -> None:
 
 
 def test_a_missing_key_is_one_line(run_process: RunCli, state_dir: Path) -> None:
-    for words in (_WORDS, ("run", "hi")):
-        ended = run_process(*words)
-        assert (ended.exit_code, ended.out) == (1, "")
-        assert ended.err == (
-            "error: no credential for provider 'anthropic'; set ANTHROPIC_API_KEY, "
-            "or run 'openprogram auth set anthropic'\n"
-        )
+    ended = run_process(*_WORDS)
+    assert (ended.exit_code, ended.out) == (1, "")
+    assert ended.err == (
+        "error: no credential for provider 'anthropic'; set ANTHROPIC_API_KEY, "
+        "or run 'openprogram auth set anthropic'\n"
+    )
+    ended = run_process("run", "hi")
+    assert (ended.exit_code, ended.out) == (1, "")
+    assert ended.err.startswith(
+        "error: no credential for any provider; set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, "
+    )
     assert not state_dir.exists()
+
+
+def test_help_readme_and_page_name_every_provider_and_its_keys() -> None:
+    page = (CHECKOUT / "docs" / "commands.md").read_text("utf-8")
+    readme = (CHECKOUT / "README.md").read_text("utf-8")
+    shown = CliRunner().invoke(app, ["run", "--help"]).output
+    for name, metadata in PROVIDERS.items():
+        keys = ENVIRONMENT_VARIABLES.get(name, ())
+        line = next(
+            line for line in shown.splitlines() if re.search(rf"^    (\w.*)?{name}[ ,]", line)
+        )
+        assert all(key in line for key in keys), line
+        row = re.search(rf"(?m)^\| `{name}` \| (.*) \| `{metadata.base_url_variable}` \|$", page)
+        assert row is not None, name
+        assert re.findall(r"`(\w+)`", row[1]) == list(keys)
+        assert f"`{name}`" in readme or name == "anthropic"
 
 
 def test_a_missing_sdk_is_one_line_that_says_how_to_get_it() -> None:
@@ -341,8 +370,7 @@ def test_a_missing_sdk_is_one_line_that_says_how_to_get_it() -> None:
     done = run_fresh(code, ANTHROPIC_API_KEY="k")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "error: anthropic-messages: the SDK is not installed; "
-        "run pip install 'openprogram[anthropic]'\n"
+        "error: anthropic-messages: the SDK is not installed; run 'pip install anthropic'\n"
     )
 
 

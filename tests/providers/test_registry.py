@@ -136,7 +136,7 @@ def test_without_a_choice_the_first_provider_with_a_credential_is_taken(
     start: Start, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start()
-    with pytest.raises(CredentialMissingError, match="set ANTHROPIC_API_KEY"):
+    with pytest.raises(CredentialMissingError, match=r"any provider; set one of .*, run"):
         create_runtime()
     state_dir.mkdir(mode=0o700)
     path = state_dir / "credentials.json"
@@ -183,7 +183,8 @@ def test_a_provider_that_is_not_there_is_said_with_those_that_are(
         create_runtime(name if place == "explicit" else None)
     known = ", ".join([*PROVIDERS, "other"])
     assert str(caught.value) == (
-        rf"provider 'anthropik\x1b[2J': no such provider; choose one of {known}"
+        r"provider 'anthropik\x1b[2J': no such provider; "
+        f"did you mean anthropic? Or choose one of {known}"
     )
 
 

@@ -118,7 +118,7 @@ def test_a_mismatch_names_the_line_of_the_recorded_request(path: Path) -> None:
 def test_a_mismatch_gives_a_command_that_adds_the_field_to_what_settings_ignore(path: Path) -> None:
     record(path, first=text_events("x"))
     provider = ReplayProvider(path, ignore=["model.cost"], report_mismatches=True)
-    (hint,) = [line for line in _hint_of(provider, "other") if "leave this field out" in line]
+    (hint,) = [line for line in _hint_of(provider, "other") if "leave it out" in line]
     _, _, command = hint.partition("comparison: ")
     program, *words = shlex.split(command)
     assert program == "openprogram"
@@ -190,7 +190,7 @@ def test_a_file_spoilt_behind_the_request_does_not_hide_the_mismatch(path: Path)
     provider = ReplayProvider(path)
     content = path.read_bytes()
     path.write_bytes(content.replace(b'"second"', b"'second'"))
-    assert len(_hint_of(provider, "second")) == 2
+    assert len(_hint_of(provider, "second")) == 3
 
 
 def test_a_path_of_endless_keys_is_cut_and_not_offered(path: Path) -> None:

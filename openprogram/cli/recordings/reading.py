@@ -256,14 +256,13 @@ def _ending_of(call: CallInspection) -> str:
 
 def _write_content(summary: RecordingSummary) -> None:
     _diagnostics.warn(_PRIVATE_CONTENT)
-    escape = _output.is_terminal(sys.stdout)
     end_line = _first_unsound_line(summary.error)
     fd = file_safety.open_recording_for_reading(summary.path, require_private=False)
     with os.fdopen(fd, "rb") as file:
         for line_number, line in enumerate(file, start=1):
             if end_line is not None and line_number >= end_line:
                 break
-            if not _output.write_bytes(_escaped(line) if escape else line):
+            if not _output.write_bytes(_escaped(line)):
                 break
 
 
@@ -275,8 +274,13 @@ def _first_unsound_line(error: RecordingFileError | None) -> int | None:
 
 
 def _escaped(line: bytes) -> bytes:
-    """Escape within JSON what a terminal could act on: C1 codes and the like stand raw in a row."""
+    """Escape within JSON what a terminal could act on: C1 codes and the like stand raw in a row.
+
+    So it is in a pipe too, for there stands a pager, or `head`; the JSON value is the same.
+    """
     text = line.decode(errors="replace").removesuffix("\n")
+    if text.isprintable():
+        return line
     safe = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
     return f"{safe}\n".encode()
 

@@ -19,6 +19,7 @@ from openprogram.errors import (
 from openprogram.providers import file_safety
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _MOST_GUESSES = 2
@@ -111,24 +112,26 @@ def require_present(path: Path) -> None:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise not_found(path) from error
+        # A name without a slash is an ID, also where a file of this name is at hand.
+        is_at_hand = _is_managed_root(path.parent) and os.path.lexists(path.name)
+        raise not_found(path, near=[f".{os.sep}{path.name}"] if is_at_hand else []) from error
     except (OSError, ValueError):
         return
 
 
-def not_found(path: Path) -> RecordingNotFoundError:
+def not_found(path: Path, *, near: Iterable[str] = ()) -> RecordingNotFoundError:
     """Make the error that says that a recording is not there.
 
     Args:
         path: Where it would be.
+        near: What else may have been meant.
 
     Returns:
-        The error; recordings of a similar name are named.
+        The error; recordings of a similar name are named too.
     """
     wanted = path.name.removesuffix(file_safety.SUFFIX)
-    return RecordingNotFoundError(
-        path, near=difflib.get_close_matches(wanted, _managed_ids(), n=_MOST_GUESSES)
-    )
+    guesses = difflib.get_close_matches(wanted, _managed_ids(), n=_MOST_GUESSES)
+    return RecordingNotFoundError(path, near=[*near, *guesses])
 
 
 def _managed_ids() -> list[str]:

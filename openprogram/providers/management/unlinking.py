@@ -13,7 +13,6 @@ import secrets
 import stat
 from typing import TYPE_CHECKING
 
-from openprogram import _compat
 from openprogram.errors import RecordingError, quoted
 from openprogram.providers import file_safety
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def unlink_open_file(directory_fd: int, path: Path, fd: int) -> bool:
     """Remove a file by its name, if the name still means the file that is open.
 
-    Signals that would end the program wait until it has its name again or has none.
+    Whatever ends this early, Ctrl-C too, gives the file its name back.
 
     Args:
         directory_fd: The open directory of the file.
@@ -40,22 +39,20 @@ def unlink_open_file(directory_fd: int, path: Path, fd: int) -> bool:
         OSError: The directory lets nothing be moved or removed.
     """
     aside = _path_aside(path)
-    with _compat.signals_held():
-        try:
-            os.rename(path.name, aside.name, src_dir_fd=directory_fd, dst_dir_fd=directory_fd)
-        except FileNotFoundError:
-            return False
+    try:
+        os.rename(path.name, aside.name, src_dir_fd=directory_fd, dst_dir_fd=directory_fd)
         found = os.stat(aside.name, dir_fd=directory_fd, follow_symlinks=False)
         known = os.fstat(fd)
-        if (found.st_dev, found.st_ino) != (known.st_dev, known.st_ino):
-            _give_back(directory_fd, aside, path, found)
-            return False
-        try:
+        if (found.st_dev, found.st_ino) == (known.st_dev, known.st_ino):
             os.unlink(aside.name, dir_fd=directory_fd)
-        except OSError:
-            _give_back(directory_fd, aside, path, found)
-            raise
-        return True
+            return True
+    except FileNotFoundError:
+        return False
+    except BaseException:
+        _give_back(directory_fd, aside, path)
+        raise
+    _give_back(directory_fd, aside, path)
+    return False
 
 
 def _path_aside(path: Path) -> Path:
@@ -65,16 +62,20 @@ def _path_aside(path: Path) -> Path:
     return file_safety.path_beside(path.with_suffix(""), f"{ending}{file_safety.SUFFIX}")
 
 
-def _give_back(directory_fd: int, aside: Path, path: Path, found: os.stat_result) -> None:
+def _give_back(directory_fd: int, aside: Path, path: Path) -> None:
     """Let a file have its name again, without replacing what may have got it since."""
     places = {"src_dir_fd": directory_fd, "dst_dir_fd": directory_fd}
     try:
+        found = os.stat(aside.name, dir_fd=directory_fd, follow_symlinks=False)
         if stat.S_ISDIR(found.st_mode):
             # A directory has no second name, and never replaces a file.
             os.rename(aside.name, path.name, **places)  # noqa: PTH104 - in an open directory
         else:
             os.link(aside.name, path.name, **places, follow_symlinks=False)
             os.unlink(aside.name, dir_fd=directory_fd)
+    except FileNotFoundError:
+        # It was not moved, or is removed already.
+        return
     except OSError as error:
         message = (
             f"{quoted(str(path))}: what stood here could not get its name back: {error.strerror}; "

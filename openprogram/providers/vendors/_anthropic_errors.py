@@ -17,6 +17,7 @@ from openprogram.providers.vendors._failures import (
     reason_for_status,
     retry_after_seconds,
 )
+from openprogram.providers.vendors._network import of_network
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -60,9 +61,9 @@ def translated(phase: Literal["request", "answer"]) -> Generator[None]:
     except anthropic.APIStatusError as error:
         raise _of_status(error) from error
     except anthropic.APIConnectionError as error:
-        raise _of_network(error.__cause__ or error) from error
+        raise of_network(error.__cause__ or error) from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-        raise _of_network(error) from error
+        raise of_network(error) from error
     except (anthropic.AnthropicError, httpx2.InvalidURL, *_MALFORMED) as error:
         # Only the name: the text may quote a header, and so the key.
         if phase == "request":
@@ -88,18 +89,6 @@ def _of_status(error: anthropic.APIStatusError) -> ModelRequestError:
         retry_after_seconds=retry_after_seconds(headers),
         is_retryable=advice,
     )
-
-
-def _of_network(error: BaseException) -> ModelRequestError:
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return failure("bad_request", f"model.base_url is not usable: {_name(error)}")
-    if isinstance(error, httpx2.LocalProtocolError | ValueError):
-        # Its text quotes the header that cannot be sent, and that may be the key.
-        return failure("bad_request", "a header of the request cannot be sent")
-    if isinstance(error, httpx2.TimeoutException):
-        return failure("network", f"the vendor did not answer in time ({_name(error)})")
-    detail = f": {error}" if str(error) else ""
-    return failure("network", f"the connection failed ({_name(error)}{detail})")
 
 
 def _name(error: BaseException) -> str:

@@ -26,6 +26,7 @@ from openprogram.providers.vendors._cancellation import until_signal
 from openprogram.providers.vendors._failures import failure, reason_for_status
 from openprogram.providers.vendors._google_failures import error_of
 from openprogram.providers.vendors._google_stream import AnswerDecoder
+from openprogram.providers.vendors._network import of_network
 
 if TYPE_CHECKING:
     import ssl
@@ -251,7 +252,7 @@ def _translated(
     except genai_errors.APIError as error:
         raise _of_refusal(error, exchange) from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-        raise _of_network(error) from error
+        raise of_network(error) from error
     except ImportError as error:
         # The environment names an HTTP library for the SDK that is not there.
         raise failure("bad_request", f"the SDK cannot send the request: {error}") from error
@@ -282,18 +283,3 @@ def _of_status(response: httpx2.Response) -> ModelRequestError:
         f"the vendor refused with status {status}, and its reason cannot be read",
         http_status=status,
     )
-
-
-def _of_network(error: BaseException) -> ModelRequestError:
-    name = type(error).__name__
-    if isinstance(error, httpx2.UnsupportedProtocol):
-        return failure("bad_request", f"model.base_url is not usable: {name}")
-    if isinstance(error, httpx2.LocalProtocolError):
-        # Its text quotes the header that cannot be sent, and that may be the key.
-        return failure("bad_request", "a header of the request cannot be sent")
-    if isinstance(error, httpx2.TimeoutException):
-        return failure("network", f"the vendor did not answer in time ({name})")
-    if isinstance(error, httpx2.DecodingError):
-        return failure("bad_response", f"the answer cannot be read ({name})")
-    detail = f": {error}" if str(error) else ""
-    return failure("network", f"the connection failed ({name}{detail})")

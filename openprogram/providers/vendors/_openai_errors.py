@@ -9,12 +9,12 @@ import httpx2
 import openai
 
 from openprogram.providers.vendors._failures import failure
+from openprogram.providers.vendors._network import of_network
 from openprogram.providers.vendors._openai_failures import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from openprogram.errors import ModelRequestError
 
 _MALFORMED = (TypeError, ValueError, RecursionError)
 """What building a request and decoding an answer raise."""
@@ -36,28 +36,16 @@ def translated(phase: Literal["request", "answer"]) -> Generator[None]:
         status = error.status_code
         raise failure_of(error.body, http_status=status, headers=error.response.headers) from error
     except openai.APIConnectionError as error:
-        raise _of_network(error.__cause__ or error) from error
+        raise of_network(error.__cause__ or error) from error
     except openai.APIError as error:
         raise failure_of(error.body or error.message) from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-        raise _of_network(error) from error
+        raise of_network(error) from error
     except (openai.OpenAIError, httpx2.InvalidURL, *_MALFORMED) as error:
         # Only the name: the text may quote a header, and so the key.
         if phase == "request":
             raise failure("bad_request", f"the request cannot be sent ({_name(error)})") from error
         raise failure("bad_response", f"the answer cannot be read ({_name(error)})") from error
-
-
-def _of_network(error: BaseException) -> ModelRequestError:
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return failure("bad_request", f"model.base_url is not usable: {_name(error)}")
-    if isinstance(error, httpx2.LocalProtocolError | ValueError):
-        # Its text quotes the header that cannot be sent, and that may be the key.
-        return failure("bad_request", "a header of the request cannot be sent")
-    if isinstance(error, httpx2.TimeoutException):
-        return failure("network", f"the vendor did not answer in time ({_name(error)})")
-    detail = f": {error}" if str(error) else ""
-    return failure("network", f"the connection failed ({_name(error)}{detail})")
 
 
 def _name(error: BaseException) -> str:

@@ -114,7 +114,7 @@ class OutputItems:
             What it means.
         """
         item = self._item_of(number, part)
-        if item is not None and part not in item.places:
+        if item is not None and not item.is_ended and part not in item.places:
             yield from self._open(item, part)
 
     def extend(self, number: int, part: Part, delta: str) -> Events:
@@ -134,7 +134,7 @@ class OutputItems:
         item = self._item_of(number, part)
         if item is None or not delta:
             return
-        if part not in item.places:
+        if not item.is_ended and part not in item.places:
             yield from self._open(item, part)
         if item.is_ended or item.open_part != part:
             raise failure("bad_response", "the answer adds to a part that has ended")

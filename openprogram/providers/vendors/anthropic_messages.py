@@ -119,8 +119,7 @@ class AnthropicMessagesProvider:
             if error.name != "anthropic":
                 raise
             raise ProviderError(
-                "anthropic-messages: the SDK is not installed; "
-                "run pip install 'openprogram[anthropic]'"
+                "anthropic-messages: the SDK is not installed; run 'pip install anthropic'"
             ) from error
         self._is_sdk_loaded = True
 

@@ -121,8 +121,7 @@ class GoogleGenerativeAiProvider:
             if error.name not in _SDK_MODULES:
                 raise
             raise ProviderError(
-                "google-generative-ai: the SDK is not installed; "
-                "run pip install 'openprogram[google]'"
+                "google-generative-ai: the SDK is not installed; run 'pip install google-genai'"
             ) from error
         self._is_sdk_loaded = True
 

@@ -123,8 +123,7 @@ class OpenAICompletionsProvider:
             if error.name not in {"openai", "httpx2"}:
                 raise
             raise ProviderError(
-                "openai-completions: the SDK is not installed; "
-                "run pip install 'openprogram[openai]'"
+                "openai-completions: the SDK is not installed; run 'pip install openai'"
             ) from error
         self._is_sdk_loaded = True
 

@@ -151,7 +151,7 @@ class OpenAIResponsesProvider:
             if error.name not in {"openai", "httpx2"}:
                 raise
             raise ProviderError(
-                f"{self.api}: the SDK is not installed; run pip install 'openprogram[openai]'"
+                f"{self.api}: the SDK is not installed; run 'pip install openai'"
             ) from error
         self._is_sdk_loaded = True
 

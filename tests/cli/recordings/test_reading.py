@@ -119,6 +119,22 @@ def test_show_of_nothing_is_one_line(run_cli: RunCli) -> None:
     assert json.loads(ended.out)["error"]["code"] == "recording_not_found"
 
 
+def test_a_file_at_hand_is_offered_where_an_id_was_read(
+    run_cli: RunCli,
+    write_recording: WriteRecording,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_recording("bag", "a").rename(tmp_path / "bug.jsonl")
+    monkeypatch.chdir(tmp_path)
+    for command in ("show", "replay"):
+        ended = run_cli("recordings", command, "bug.jsonl")
+        assert ended.exit_code == 1
+        assert "no such recording; did you mean './bug.jsonl'? " in ended.err
+    assert run_cli("recordings", "show", "./bug.jsonl").exit_code == 0
+    assert "./bug" not in run_cli("recordings", "delete", "bug.jsonl", "--yes").err
+
+
 def test_content_is_the_file_and_the_warning_comes_first(
     run_cli: RunCli, write_recording: WriteRecording
 ) -> None:
@@ -129,11 +145,16 @@ def test_content_is_the_file_and_the_warning_comes_first(
     assert "private content" in ended.err
 
 
-def test_content_on_a_terminal_cannot_act_and_is_still_json(
-    run_cli: RunCli, write_recording: WriteRecording, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_content_cannot_act_on_a_terminal_nor_behind_a_pipe_and_is_still_json(
+    run_cli: RunCli,
+    write_recording: WriteRecording,
+    monkeypatch: pytest.MonkeyPatch,
+    is_terminal: bool,
 ) -> None:
     path = write_recording("first", "a\x9bb\u202ec")
-    monkeypatch.setattr(_output, "is_terminal", _always)
+    if is_terminal:
+        monkeypatch.setattr(_output, "is_terminal", _always)
     monkeypatch.setenv("NO_COLOR", "1")
     shown = run_cli("recordings", "show", "first", "--content").out.splitlines()
     assert all(line.isprintable() for line in shown)

@@ -517,7 +517,7 @@ async def test_a_missing_sdk_names_the_remedy(
     )
     monkeypatch.setitem(sys.modules, "anthropic", None)
     context = t.Context(messages=[])
-    with pytest.raises(ProviderError, match=r"pip install 'openprogram\[anthropic\]'"):
+    with pytest.raises(ProviderError, match=r"pip install anthropic"):
         await anext(AnthropicMessagesProvider().stream(make_model(), context))
 
 

@@ -561,7 +561,7 @@ async def test_a_missing_sdk_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "google.genai", None)
     monkeypatch.delattr("google.genai", raising=False)
-    with pytest.raises(ProviderError, match=r"pip install 'openprogram\[google\]'"):
+    with pytest.raises(ProviderError, match=r"pip install google-genai"):
         await anext(GoogleGenerativeAiProvider().stream(model_at(), t.Context(messages=[])))
 
 

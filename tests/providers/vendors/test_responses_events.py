@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from openprogram.errors import ModelRequestError
@@ -190,8 +190,17 @@ _EVENTS = st.builds(
 )
 
 
+_ENDED = _event_of(
+    "output_item.done", {"output_index": 0, "item": {"type": "reasoning"}, "part": {}}, []
+)
+
+
 @settings(max_examples=60)
 @given(st.lists(_EVENTS, max_size=8))
+@example(
+    [_ENDED, {**_ENDED, "type": "response.content_part.added", "part": {"type": "reasoning_text"}}]
+)
+@example([_ENDED, {**_ENDED, "type": "response.reasoning_text.delta", "delta": "x"}])
 def test_no_order_of_events_breaks_the_rules_of_our_own(data: list[Any]):
     reader = EventReader(MessageAssembler(MODEL))
     begun: dict[int, str] = {}
