@@ -84,7 +84,7 @@ def _run(words: argparse.Namespace) -> int:
         recording = None if words.selector is None else _recording_named(words.selector)
         mismatch = None if words.mismatch is None else _report_named(words.mismatch)
     except (OSError, OpenProgramError) as error:
-        _say(f"openprogram recordings tui: {error}")
+        _say(f"error: {error}")
         return _FAILED
     app = RecordingsApp(
         recording=recording,
@@ -143,7 +143,7 @@ def _print_table() -> None:
     try:
         lines = RecordingLines(list_recordings(), utc_now())
     except (OSError, OpenProgramError) as error:
-        _say(f"openprogram recordings tui: {error}")
+        _say(f"error: {error}")
         return
     if not lines.line_count:
         sys.stdout.write("no recordings\n")

@@ -211,7 +211,7 @@ class RecordingsApp(App[None]):
         from openprogram_recordings_tui.screens.help import HelpScreen  # late: not for first paint
 
         if isinstance(self.screen, BaseScreen):
-            self.push_screen(HelpScreen(self.screen.help_name))
+            self.push_screen(HelpScreen(self.screen.help_name, is_read_only=self._is_read_only))
 
     def action_toggle_theme(self) -> None:
         """Change between dark and light."""

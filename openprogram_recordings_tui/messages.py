@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from openprogram.providers.inspection import RecordingInspection
     from openprogram.providers.management import RecordingSummary, RecordReplayStatus
     from openprogram.providers.mismatches import MismatchReport
+    from openprogram.providers.row_index import FileChange
 
 
 class RecordingOpened(Message):
@@ -171,3 +172,14 @@ class ReadingFailed(Message):
         """As in `RowsFound`."""
         self.reason = reason
         """Why; raw."""
+
+
+class FileChanged(Message):
+    """An open recording is no longer what was read."""
+
+    def __init__(self, reading: int, change: FileChange) -> None:
+        super().__init__()
+        self.reading = reading
+        """As in `RowsFound`."""
+        self.change: FileChange = change
+        """What became of the file."""

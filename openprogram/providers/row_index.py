@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 RowKind: TypeAlias = Literal["header", "request", "event", "call_end", "blank", "unknown"]
+FileChange: TypeAlias = Literal["gone", "replaced", "shortened", "rewritten", "grown"]
+"""What became of a file while it was open; `grown` alone leaves all that was found as it is."""
 
 _KINDS: tuple[RowKind, ...] = ("header", "request", "event", "call_end", "blank", "unknown")
 _CODES = {kind: code for code, kind in enumerate(_KINDS)}
@@ -68,6 +70,8 @@ class RowIndex:
     def __init__(self, path: Path) -> None:
         self._fd = file_safety.open_recording_for_reading(path, require_private=False)
         self._close = weakref.finalize(self, os.close, self._fd)
+        self._path = path
+        self._opened_as = os.fstat(self._fd)
         # Held while the descriptor is used, so that it is not closed and given to another file.
         self._lock = threading.Lock()
         self._offsets = array("Q", [0])
@@ -91,6 +95,25 @@ class RowIndex:
         """Let go of the file; a scan ends, and rows read as empty."""
         with self._lock:
             self._close()
+
+    def find_change(self) -> FileChange | None:
+        """Say whether the path still leads to the file that was opened, as it was then.
+
+        Returns:
+            What became of it; None when nothing did.
+        """
+        before = self._opened_as
+        try:
+            now = self._path.lstat()
+        except OSError:
+            return "gone"
+        if (now.st_dev, now.st_ino) != (before.st_dev, before.st_ino):
+            return "replaced"
+        if now.st_size < before.st_size:
+            return "shortened"
+        if now.st_size > before.st_size:
+            return "grown"
+        return "rewritten" if now.st_mtime_ns != before.st_mtime_ns else None
 
     def scan(self) -> Iterator[int]:
         """Find the rows, as far as the file goes when this begins.

@@ -17,11 +17,12 @@ from openprogram_recordings_tui.presentation.lines import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from openprogram.errors import RecordingFileError
     from openprogram.providers.inspection import RecordingInspection
     from openprogram.providers.management import RecordReplayStatus
+    from openprogram.providers.row_index import FileChange
     from openprogram_recordings_tui.bindings import Key
 
 PRODUCT: Line = (
@@ -37,6 +38,14 @@ _BADGES: dict[str, tuple[str, Role]] = {
     "replay": ("▶ REPLAY", "badge_replay"),
     "blocked": ("✗ BLOCKED", "badge_blocked"),
 }
+_CHANGES: Mapping[FileChange, str] = {
+    "gone": "nothing has its name any more; what was read of it is shown",
+    "replaced": "another file has its name now",
+    "shortened": "it was cut",
+    "rewritten": "it was written over",
+    "grown": "there is more in it now",
+}
+"""What became of a file, in words."""
 _LABEL_FROM_WIDTH = 60
 _LEAST_NAME_CELLS = 12
 _MARK_CELLS = 3
@@ -260,8 +269,29 @@ def unreadable_banner(reason: str) -> Line:
     )
 
 
+def changed_banner(change: FileChange) -> Line:
+    """Say above a recording that its file is no longer what is shown.
+
+    Args:
+        change: What became of it.
+
+    Returns:
+        The line.
+    """
+    return (
+        Span(f" {change} ", "badge_off" if change == "grown" else "badge_blocked"),
+        Span(f"  {_CHANGES[change]}"),
+        *((Span("  ^l", "key_cap"), Span(" reads it again")) if change != "gone" else ()),
+    )
+
+
 def facts_line(
-    inspection: RecordingInspection | None, row_count: int, *, is_whole: bool, width: int
+    inspection: RecordingInspection | None,
+    row_count: int,
+    *,
+    is_whole: bool,
+    width: int,
+    change: FileChange | None = None,
 ) -> Line:
     """Say above the calls how far the file was read, and what the strict reader thinks of it.
 
@@ -270,10 +300,13 @@ def facts_line(
         row_count: How many rows were found so far.
         is_whole: Whether those are all.
         width: In cells.
+        change: What became of the file since.
 
     Returns:
         The line.
     """
+    if change is not None:
+        return (Span(f"  ! {change} since it was read", "warning"),)
     if inspection is None:
         word = "asking the strict reader…" if is_whole else "reading…"
         return (Span(f"  {figures.plural(row_count, 'row')} · {word}", "dim"),)

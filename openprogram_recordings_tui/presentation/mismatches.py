@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from openprogram.providers.ignored_paths import can_be_ignored
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.differences import parting_text
 from openprogram_recordings_tui.presentation.lines import (
+    EMPTY_LINE,
     Cell,
     Column,
     Line,
@@ -85,24 +87,39 @@ class MismatchLines(LineSource):
         return (Span(" "), *heading_line(_COLUMNS, width - 2))
 
 
-def next_step_line(path: str, width: int) -> Line:
+def next_step_line(width: int) -> Line:
     """Say what can be done about a difference.
 
     Args:
-        path: Where it is, as comparison writes it.
         width: In cells.
 
     Returns:
         The line.
     """
-    head = (Span(" what next ", "badge_off"), Span("  ask the same again or record anew"))
+    head = (Span(" what next ", "badge_off"), Span("  ask the same again, or record anew"))
+    whole = (*head, Span(": "), Span("openprogram recordings record", "accent"))
+    return whole if cells_of(whole) <= width else head
+
+
+def ignoring_line(path: str, ignored: Sequence[str], width: int) -> Line:
+    """Say how a field is left out of the comparison.
+
+    Args:
+        path: Where it is, as comparison writes it.
+        ignored: What is left out by now; the setting is replaced as a whole.
+        width: In cells.
+
+    Returns:
+        The line; nothing where the field cannot be left out.
+    """
     if not can_be_ignored(path):
-        return head
-    setting = f"record_replay.ignore += [{json.dumps(path)}]"
-    whole = (*head, Span(", or ignore it: "), Span(setting, "accent"))
+        return EMPTY_LINE
+    paths = shlex.quote(json.dumps([*ignored, path]))
+    head = (Span("            only if it may differ in every run: ", "dim"),)
+    whole = (*head, Span(f"openprogram config set record_replay.ignore {paths}", "accent"))
     if cells_of(whole) <= width:
         return whole
-    return (*head, Span(", or ignore this path"))
+    return (*head, Span("record_replay.ignore", "accent"))
 
 
 def recording_name(recording: object) -> str:

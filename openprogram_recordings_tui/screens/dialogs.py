@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
 _PARAGRAPH_LINES = 8
 _ROOMY_FROM_HEIGHT = 18
-"""From this height on, in lines, there is room for margins."""
+"""From this height on, in lines, there is room for margins, and for what is good to know."""
+_FRAME_LINES = 2
+_FRAME_CELLS = 6
+_SHARE_OF_SCREEN = 0.96
+"""How much of a small screen a box takes; the style says the same."""
+_WIDEST_BOX_CELLS = 70
+_LEAST_WORD_CELLS = 24
+"""Below this no sentence can be read."""
 _FULL_ID = Span("Type its full ID to delete it:")
 _AT_NEXT_START = "It takes effect at the next start of the agent or worker."
 
@@ -85,11 +92,34 @@ class Dialog(ModalScreen[str | None]):
                     yield agree
 
     def _words(self, width: int) -> Sequence[Line]:
-        lines: list[Line] = [(Span(self.title_text, "title"),), EMPTY_LINE]
-        for span in self.body():
-            wrapped = wrap(span.text, max(width, 1), limit_lines=_PARAGRAPH_LINES)
-            lines += [(Span(text, span.role),) for text in wrapped]
-        return lines
+        if self.has_class("tiny"):
+            return _wrapped((Span("This terminal is too small to agree here.", "bad"),), width)
+        title: Line = (Span(self.title_text, "title"),)
+        if self.has_class("low"):
+            return [title, *_wrapped(self._essentials(), width)]
+        return [title, EMPTY_LINE, *_wrapped(self.body(), width)]
+
+    def _essentials(self) -> Sequence[Span]:
+        """Leave out of the body what is only good to know."""
+        return [span for span in self.body() if span.text and span.role != "dim"]
+
+    def _fits(self, columns: int, rows: int) -> bool:
+        """Say whether all that must be read before agreeing is seen at once with the field."""
+        width = min(int(columns * _SHARE_OF_SCREEN), _WIDEST_BOX_CELLS) - _FRAME_CELLS
+        if width < _LEAST_WORD_CELLS:
+            return False
+        asked = 1 if self.field() is None else 2
+        line_count = 1 + len(_wrapped(self._essentials(), width)) + asked + _FRAME_LINES
+        return line_count <= int(rows * _SHARE_OF_SCREEN)
+
+    def agree(self, text: str) -> None:
+        """Close it with what was agreed to; where that could not be read nothing happens.
+
+        Args:
+            text: What to return.
+        """
+        if not self.has_class("tiny"):
+            self.dismiss(text)
 
     def _hint(self, width: int) -> Line:
         closing = (Span("esc", "key_cap"), Span(" means no", "dim"))
@@ -103,13 +133,19 @@ class Dialog(ModalScreen[str | None]):
         self.query_one("#cancel", Button).focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Do without margins where they would push the field out."""
+        """Do without margins where they would push the field out, and at last without agreeing."""
         self.set_class(event.size.height < _ROOMY_FROM_HEIGHT, "low")
+        can_agree = self.agree_button() is None or self._fits(*event.size)
+        self.set_class(not can_agree, "tiny")
+        if not can_agree:
+            self.query_one("#cancel", Button).focus()
+        self.query_one("#words", TextBlock).refresh(layout=True)
 
     def on_key(self, event: events.Key) -> None:
         """Take what is typed into the field, wherever the focus is."""
         fields = self.query(Input)
-        if event.is_printable and event.character and fields and not fields.first().has_focus:
+        takes_text = bool(fields) and not self.has_class("tiny")
+        if event.is_printable and event.character and takes_text and not fields.first().has_focus:
             fields.first().focus()
             fields.first().insert_text_at_cursor(event.character)
             event.stop()
@@ -122,6 +158,14 @@ class Dialog(ModalScreen[str | None]):
     def cancelled(self) -> None:
         """Close it; nothing happens."""
         self.dismiss(None)
+
+
+def _wrapped(spans: Sequence[Span], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for span in spans:
+        wrapped = wrap(span.text, max(width, 1), limit_lines=_PARAGRAPH_LINES)
+        lines += [(Span(text, span.role),) for text in wrapped]
+    return lines
 
 
 class DeleteDialog(Dialog):
@@ -188,7 +232,7 @@ class DeleteDialog(Dialog):
     def agreed(self) -> None:
         """The ID was typed in full."""
         if self.query_one("#confirmation", Input).value == self._id:
-            self.dismiss(self._id)
+            self.agree(self._id)
 
 
 class RecordDialog(Dialog):
@@ -238,7 +282,7 @@ class RecordDialog(Dialog):
         """The name was agreed to."""
         name = self.query_one("#name", Input).value
         if _broken_rule(name) is None:
-            self.dismiss(name)
+            self.agree(name)
 
 
 def _broken_rule(name: str) -> str | None:
@@ -277,7 +321,7 @@ class ReplayDialog(Dialog):
     @on(Button.Pressed, "#agree")
     def agreed(self) -> None:
         """It was agreed to."""
-        self.dismiss(self._name)
+        self.agree(self._name)
 
 
 class NoticeDialog(Dialog):

@@ -14,7 +14,15 @@ from openprogram_recordings_tui.bindings import (
     KeyGroup,
     bindings_of,
 )
-from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines, Line, Span, spread
+from openprogram_recordings_tui.cells import wrap
+from openprogram_recordings_tui.presentation.lines import (
+    EMPTY_LINE,
+    FixedLines,
+    Line,
+    Span,
+    cells_of,
+    spread,
+)
 from openprogram_recordings_tui.presentation.marks import OUTCOME_MARKS
 from openprogram_recordings_tui.widgets.bars import Bar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
@@ -24,6 +32,9 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
 _CAPS_CELLS = 12
+_INDENT_CELLS = 2
+_LEAST_WORD_CELLS = 10
+_ENTRY_LINES = 9
 
 
 class HelpScreen(ModalScreen[None]):
@@ -31,15 +42,16 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = list(bindings_of(HELP_KEYS))
 
-    def __init__(self, screen_name: str) -> None:
+    def __init__(self, screen_name: str, *, is_read_only: bool) -> None:
         super().__init__()
         self._screen_name = screen_name
+        self._is_read_only = is_read_only
 
     def compose(self) -> ComposeResult:
         """Lay the box out."""
         with Vertical(id="help"):
             yield Bar(self._title)
-            yield VirtualLines(FixedLines(help_lines(self._screen_name)), has_cursor=False)
+            yield VirtualLines(has_cursor=False)
 
     def _title(self, width: int) -> Line:
         name = Span(f"Keys · {self._screen_name}", "title")
@@ -49,16 +61,28 @@ class HelpScreen(ModalScreen[None]):
         """Let the keys scroll."""
         self.query_one(VirtualLines).focus()
 
+    def on_resize(self) -> None:
+        """Wrap the words to the width there is, once that is known."""
+        self.call_after_refresh(self._show_lines)
+
+    def _show_lines(self) -> None:
+        lines = self.query_one(VirtualLines)
+        width = lines.scrollable_content_region.width
+        shown = help_lines(self._screen_name, width, is_read_only=self._is_read_only)
+        lines.show(FixedLines(shown), cursor=lines.cursor)
+
     def action_close(self) -> None:
         """Close the help."""
         self.dismiss(None)
 
 
-def help_lines(screen_name: str) -> list[Line]:
+def help_lines(screen_name: str, width: int, *, is_read_only: bool = False) -> list[Line]:
     """Write the help of a screen.
 
     Args:
         screen_name: A key of `KEY_GROUPS`.
+        width: In cells.
+        is_read_only: Whether keys that write are gone.
 
     Returns:
         Its lines.
@@ -67,12 +91,26 @@ def help_lines(screen_name: str) -> list[Line]:
     for group in (*KEY_GROUPS[screen_name], KeyGroup("Everywhere", APP_KEYS)):
         lines += [EMPTY_LINE, (Span(group.title.upper(), "heading"),)]
         for key in group.keys:
-            caps = Span(f"{key.caps:<{_CAPS_CELLS}}", "key_cap")
-            lines.append((Span("  "), caps, Span(key.help)))
+            if key.writes and is_read_only:
+                continue
+            lines += _entry(Span(f"{key.caps:<{_CAPS_CELLS}}", "key_cap"), key.help, width)
     lines += [EMPTY_LINE, (Span("MARKS", "heading"),)]
     for mark in OUTCOME_MARKS.values():
-        lines.append((Span("  "), Span(f"{mark.sign:<{_CAPS_CELLS}}", mark.role), Span(mark.word)))
-    example = Span("\x1b \u202e", "text")
-    lines.append((Span("  "), example, Span("  characters that would act on the terminal")))
-    lines += [EMPTY_LINE, (Span("Hold shift or option to select text with the mouse.", "dim"),)]
+        lines += _entry(Span(f"{mark.sign:<{_CAPS_CELLS}}", mark.role), mark.word, width)
+    example = Span("\x1b \u202e  ", "text")
+    lines += _entry(example, "characters that would act on the terminal", width)
+    selecting = wrap(
+        "Hold shift or option to select text with the mouse.",
+        max(width, 1),
+        limit_lines=_ENTRY_LINES,
+    )
+    lines += [EMPTY_LINE, *((Span(text, "dim"),) for text in selecting)]
     return lines
+
+
+def _entry(head: Span, words: str, width: int) -> list[Line]:
+    """Write words behind what they explain, and below them what does not fit."""
+    indent = _INDENT_CELLS + cells_of((head,))
+    first, *rest = wrap(words, max(width - indent, _LEAST_WORD_CELLS), limit_lines=_ENTRY_LINES)
+    blank = Span(" " * indent)
+    return [(Span(" " * _INDENT_CELLS), head, Span(first)), *((blank, Span(each)) for each in rest)]

@@ -99,6 +99,8 @@ class HomeScreen(BaseScreen):
         self._first_texts: dict[Path, str | None] = {}
         self._headings: dict[str, MakeLine] = {"recordings": RecordingLines.heading}
         self._tabs = TabBar(self._tab_labels(), chosen="recordings", id="tabs")
+        self._blocked = Bar(self._blocked_line, id="blocked")
+        self._blocked.display = False
         self._heading = Bar(RecordingLines.heading, id="heading")
         self._recordings = VirtualLines(FixedLines(_READING), id="recordings", has_cursor=False)
         self._mismatches = VirtualLines(FixedLines(_NO_MISMATCHES), id="mismatches")
@@ -112,6 +114,7 @@ class HomeScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
         yield self.title_bar
+        yield self._blocked
         yield self._tabs
         yield self._filter
         with Horizontal(id="body"):
@@ -128,6 +131,12 @@ class HomeScreen(BaseScreen):
         """Begin in the list."""
         self._filter.display = False
         self._recordings.focus()
+
+    def show_status(self, status: RecordReplayStatus) -> None:
+        """Show another mode for the next start, and why it blocks calls where it does."""
+        super().show_status(status)
+        self._blocked.display = not status.valid
+        self._blocked.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the preview where there is room for it."""
@@ -165,6 +174,17 @@ class HomeScreen(BaseScreen):
         """The recordings as they were read last."""
         return self._summaries or ()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer on each tab what does something there."""
+        is_idle = {
+            "choose": not self._current_list().has_cursor,
+            "filter": self._tabs.chosen != "recordings" or not self._summaries,
+            "clear": not self._filter.display,
+            "replay": self.chosen_recording() is None,
+            "delete": self.chosen_recording() is None,
+        }
+        return not is_idle.get(action, False) and super().check_action(action, parameters)
+
     def position(self) -> str:
         """Say which row of how many is chosen."""
         lines = self._current_list()
@@ -199,8 +219,6 @@ class HomeScreen(BaseScreen):
 
     def action_filter(self) -> None:
         """Let words be typed that the recordings must hold."""
-        if self._tabs.chosen != "recordings":
-            self.action_tab("recordings")
         self._filter.display = True
         self._filter.focus()
 
@@ -271,6 +289,10 @@ class HomeScreen(BaseScreen):
         """Complete the preview."""
         self._first_texts[message.path] = message.text
         self._show_preview()
+
+    def _blocked_line(self, _: int) -> Line:
+        reason = None if self.status is None else self.status.reason
+        return (Span(" ✗ blocked ", "badge_blocked"), Span(f"  {reason or ''}", "bad"))
 
     def _current_list(self) -> VirtualLines:
         lists = {"recordings": self._recordings, "mismatches": self._mismatches}

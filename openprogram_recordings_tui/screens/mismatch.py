@@ -18,7 +18,11 @@ from openprogram_recordings_tui.presentation.differences import (
     value_lines,
 )
 from openprogram_recordings_tui.presentation.lines import FixedLines, Line, Span, spread
-from openprogram_recordings_tui.presentation.mismatches import next_step_line, recording_name
+from openprogram_recordings_tui.presentation.mismatches import (
+    ignoring_line,
+    next_step_line,
+    recording_name,
+)
 from openprogram_recordings_tui.screens.base import BaseScreen
 from openprogram_recordings_tui.widgets.bars import Bar
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 BESIDE_FROM_WIDTH = 100
 """From this width on, the sides stand beside each other; else one above the other."""
+SIDES_FROM_HEIGHT = 16
+"""From this height on there is room for both requests; below it, for the values that differ."""
 
 
 class MismatchScreen(BaseScreen):
@@ -67,6 +73,7 @@ class MismatchScreen(BaseScreen):
         self._value = VirtualLines(id="value", has_cursor=False)
         self._value.can_focus = False
         self._next_step = Bar(self._next_step_line, id="next-step")
+        self._ignoring = Bar(self._ignoring_line, id="ignoring")
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -81,6 +88,7 @@ class MismatchScreen(BaseScreen):
                 yield self._incoming
         yield self._value
         yield self._next_step
+        yield self._ignoring
         yield self.hint_bar
 
     def on_mount(self) -> None:
@@ -93,6 +101,7 @@ class MismatchScreen(BaseScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Beside each other, or one above the other."""
         self.set_class(event.size.width < BESIDE_FROM_WIDTH, "narrow")
+        self.set_class(event.size.height < SIDES_FROM_HEIGHT, "low")
         self.call_after_refresh(self._show_value)
 
     def trail(self) -> Sequence[str]:
@@ -157,7 +166,7 @@ class MismatchScreen(BaseScreen):
 
     def _refresh_words(self) -> None:
         self._path.refresh()
-        self._next_step.refresh()
+        self._ignoring.refresh()
         self.hint_bar.refresh()
         self._show_value()
 
@@ -183,6 +192,9 @@ class MismatchScreen(BaseScreen):
         is_named = place == self._report.field_path
         marks: Line = (Span("◀ replay stopped here ", "bad"),) if is_named else ()
         count = figures.plural(len(self._differences), "difference")
+        if self.has_class("low"):
+            # The path comes first; how many differ stands in the bottom line too.
+            return (Span(" ≠ ", "bad"), Span(place, "strong"))
         return spread(
             (Span(" ≠ ", "bad"), Span(place, "strong"), Span("  "), *marks),
             (Span(f"{count} ", "dim"),),
@@ -200,4 +212,7 @@ class MismatchScreen(BaseScreen):
         return (Span("▌ ", side), Span(word, side), Span(f"  {what}", "dim"))
 
     def _next_step_line(self, width: int) -> Line:
-        return next_step_line(self._current_path(), width)
+        return next_step_line(width)
+
+    def _ignoring_line(self, width: int) -> Line:
+        return ignoring_line(self._current_path(), self._report.ignore, width)

@@ -12,6 +12,7 @@ from openprogram.errors import OpenProgramError
 from openprogram.providers.inspection import inspect_recording
 from openprogram_recordings_tui.bindings import LIST_KEYS, RECORDING_KEYS, bindings_of
 from openprogram_recordings_tui.messages import (
+    FileChanged,
     NoticeRaised,
     ReadingFailed,
     RecordingInspected,
@@ -20,6 +21,7 @@ from openprogram_recordings_tui.messages import (
 from openprogram_recordings_tui.presentation.blocks import ConversationLines
 from openprogram_recordings_tui.presentation.chrome import (
     Tab,
+    changed_banner,
     facts_line,
     fault_banner,
     unreadable_banner,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from openprogram.providers.management import RecordReplayStatus
+    from openprogram.providers.row_index import FileChange
     from openprogram_recordings_tui.background import IsCancelled
 
 BOTH_PANES_FROM_WIDTH = 100
@@ -59,6 +62,8 @@ _VIEWS = (
 )
 _SETTLING_SECONDS = 0.03
 _BATCH_SECONDS = 0.1
+_LOOKING_SECONDS = 1.0
+"""How often it is looked whether the file is still what was read."""
 
 
 class RecordingScreen(BaseScreen):
@@ -95,6 +100,7 @@ class RecordingScreen(BaseScreen):
         self._wanted_call = call_index
         self._wanted_field = field
         self._is_whole = False
+        self._change: FileChange | None = None
         self._shown_call: int | None = None
         self._views: CallViews | None = None
         self._cursors: dict[str, int] = {}
@@ -131,6 +137,7 @@ class RecordingScreen(BaseScreen):
         self._banner.display = False
         self._calls.focus()
         self._read()
+        self.set_interval(_LOOKING_SECONDS, self.look_for_change)
 
     def on_unmount(self) -> None:
         """Let go of the file."""
@@ -164,18 +171,42 @@ class RecordingScreen(BaseScreen):
         try:
             recording = OpenRecording(self._path)
         except (OSError, OpenProgramError) as error:
+            # Whatever became of it is said by this; looking again has nothing to add.
+            self._change = self._recording.index.find_change()
             self._show_banner(unreadable_banner(str(error)))
+            self._facts.refresh()
             return
         self._wanted_call = self._calls.cursor if self._shown_call is not None else None
         self._wanted_field = ""
         self._cursors[self._tabs.chosen] = self._detail.cursor
         self._shown_call = None
         self._is_whole = False
+        self._change = None
         self._banner.display = False
         before, self._recording = self._recording, recording
         self._calls.show(CallLines(recording), cursor=self._calls.cursor)
         before.close()
         self._read()
+
+    def look_for_change(self) -> None:
+        """Look, in a thread, whether the file is still what was read."""
+        reading, recording, known = self._reading, self._recording, self._change
+
+        def look(_: IsCancelled) -> None:
+            change = recording.index.find_change()
+            if change is not None and change != known:
+                self.post_message(FileChanged(reading, change))
+
+        self.background.start("change", look)
+
+    @on(FileChanged)
+    def file_changed(self, message: FileChanged) -> None:
+        """Say so: what the strict reader found holds no longer."""
+        if message.reading != self._reading:
+            return
+        self._change = message.change
+        self._show_banner(changed_banner(message.change))
+        self._facts.refresh()
 
     def _read(self) -> None:
         self._reading += 1
@@ -243,7 +274,7 @@ class RecordingScreen(BaseScreen):
         if self._views is not None:
             self._views.renew_end()
         error = message.inspection.error
-        if error is not None:
+        if error is not None and self._change is None:
             self._show_banner(fault_banner(error, len(message.inspection.calls)))
         self._calls.forget()
         self._detail.forget()
@@ -372,6 +403,7 @@ class RecordingScreen(BaseScreen):
             source, cursor=self._views.first_cursor(name) if cursor is None else cursor
         )
         self._place.refresh()
+        self.hint_bar.refresh()
 
     def _show_row(self, row: int) -> None:
         """Go to a row of the file."""
@@ -402,7 +434,11 @@ class RecordingScreen(BaseScreen):
     def _facts_line(self, width: int) -> Line:
         recording = self._recording
         return facts_line(
-            recording.inspection, recording.row_count, is_whole=self._is_whole, width=width
+            recording.inspection,
+            recording.row_count,
+            is_whole=self._is_whole,
+            width=width,
+            change=self._change,
         )
 
     def _place_line(self, width: int) -> Line:

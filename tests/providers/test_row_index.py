@@ -247,3 +247,19 @@ def test_the_rows_of_any_file_are_its_lines(
             found = [index.read_row(row, limit_bytes=10**6) for row in range(index.row_count)]
             assert found == lines
             assert all(call >= -1 for _, call in seen(index))
+
+
+def test_what_becomes_of_an_open_file_is_told(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"{}\n{}\n")
+    with RowIndex(path) as index:
+        assert index.find_change() is None
+        with path.open("ab") as file:
+            file.write(b"{}\n")
+        assert index.find_change() == "grown"
+        os.truncate(path, 1)
+        assert index.find_change() == "shortened"
+        path.rename(tmp_path / "y.jsonl")
+        assert index.find_change() == "gone"
+        path.write_bytes(b"{}\n{}\n")
+        assert index.find_change() == "replaced"

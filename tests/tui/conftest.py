@@ -12,6 +12,7 @@ import textual.app
 import textual.pilot
 from textual import events
 from textual._context import active_app
+from textual.widget import Widget
 
 from examples import demo_state
 from openprogram_recordings_tui.app import RecordingsApp
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
+    from textual.app import App
     from textual.pilot import Pilot
 
     from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
@@ -96,21 +98,34 @@ class Ui:
 OpenUi = "Callable[..., AbstractAsyncContextManager[Ui]]"
 
 
-_QUIET_TURNS = 3
+_QUIET_TURNS = 25
+"""How often others get their turn before nothing is taken to mean that nothing comes: what is being
+handled stands in no queue."""
 
 
 async def _wait_until_quiet(_least_seconds: float = 0, _most_seconds: float = 1) -> None:
-    """Give way until, for some turns, no widget has a message to take and no size is to come."""
-    app = active_app.get()
+    """Give way until, for some turns, nothing is left to be taken, laid out or drawn."""
     quiet_turn_count = 0
     while quiet_turn_count < _QUIET_TURNS:
         await asyncio.sleep(0)
-        pumps = [app, *(each for top in app.screen_stack for each in top.walk_children())]
-        pumps.extend(app.screen_stack)
-        is_waiting = app._resize_event is not None or any(
-            pump.message_queue_size or pump._next_callbacks for pump in pumps
-        )
-        quiet_turn_count = 0 if is_waiting else quiet_turn_count + 1
+        quiet_turn_count = 0 if _is_waiting(active_app.get()) else quiet_turn_count + 1
+
+
+def _is_waiting(app: App[object]) -> bool:
+    if app._resize_event is not None or not app.screen_stack:
+        return app._resize_event is not None
+    pumps = [app, *app.screen_stack, *app.screen.walk_children()]
+    if any(pump.message_queue_size or pump._next_callbacks for pump in pumps):
+        return True
+    drawn = [app.screen, *app.screen.walk_children()]
+    return bool(app.screen._callbacks) or any(
+        widget._layout_required
+        or widget._repaint_required
+        or widget._scroll_required
+        or widget._refresh_styles_required
+        for widget in drawn
+        if isinstance(widget, Widget)
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -49,6 +49,14 @@ async def test_help_is_made_from_the_keys_of_the_screen(open_ui: OpenUi):
         assert ui.screen_name == "RecordingScreen"
 
 
+async def test_help_is_wrapped_and_leaves_out_what_read_only_takes_away(open_ui: OpenUi):
+    async with open_ui(size=(40, 24), is_read_only=True) as ui:
+        await ui.press("question_mark", "G", "g")
+        assert "Show only what holds the words typed; escape clears" in ui.words
+        assert "Delete this" not in ui.text
+        assert "Record from" not in ui.text
+
+
 async def test_help_scrolls_to_its_end_on_a_small_screen(open_ui: OpenUi):
     async with open_ui(size=(60, 15)) as ui:
         await ui.press("question_mark", "G")

@@ -63,6 +63,7 @@ def test_what_is_not_there_exits_1_with_one_harmless_line(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert said in shown.err
+    assert shown.err.startswith("error: ")
     assert shown.err.count("\n") == 1
     assert shown.err.rstrip("\n").isprintable()
 

@@ -11,8 +11,10 @@ from examples.demo_state import NOW_AT
 from openprogram.providers.comparison import MISSING
 from openprogram.providers.mismatches import list_mismatch_reports
 from openprogram_recordings_tui.presentation.differences import parting_text
+from openprogram_recordings_tui.presentation.lines import cells_of
 from openprogram_recordings_tui.presentation.mismatches import (
     MismatchLines,
+    ignoring_line,
     next_step_line,
     recording_name,
 )
@@ -68,9 +70,13 @@ def test_a_value_begins_a_little_before_the_difference(own: object, other: objec
 
 
 def test_a_field_that_cannot_be_ignored_is_not_offered_to_be():
-    assert "ignore" in words(next_step_line("options.temperature", 200))
-    assert "ignore" not in words(next_step_line("context", 200))
-    assert "ignore" not in words(next_step_line("call_index", 200))
+    assert '\'["model.cost", "options.temperature"]\'' in words(
+        ignoring_line("options.temperature", ("model.cost",), 200)
+    )
+    assert words(ignoring_line("options.temperature", (), 70)).endswith("record_replay.ignore")
+    assert not ignoring_line("context", (), 200)
+    assert not ignoring_line("call_index", (), 200)
+    assert cells_of(next_step_line(60)) <= 60
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ async def test_broken_settings_are_called_blocked_and_hide_nothing(
 
     async with open_ui() as ui:
         assert "✗ BLOCKED" in ui.lines[0]
+        assert "✗ blocked" in ui.lines[1]
+        assert "config.json" in ui.lines[1]
         assert "fix-flaky-test" in ui.text
 
 
@@ -132,6 +134,19 @@ async def test_mismatch_reports_have_a_tab_and_open_side_by_side(open_ui: OpenUi
 
         await ui.press("enter")
         assert ui.screen_name == "MismatchScreen"
+
+
+async def test_each_tab_offers_what_acts_there(open_ui: OpenUi):
+    async with open_ui() as ui:
+        assert all(hint in ui.lines[-1] for hint in ("open", "filter", "delete", "replay"))
+        await ui.press("2")
+        assert "open" in ui.lines[-1]
+        assert not any(hint in ui.lines[-1] for hint in ("filter", "delete", "replay"))
+        await ui.press("slash")
+        assert "INCOMING" in ui.text
+        await ui.press("3")
+        assert not any(hint in ui.lines[-1] for hint in ("open", "filter", "delete", "replay"))
+        assert "record" in ui.lines[-1]
 
 
 async def test_tabs_turn_in_a_circle(open_ui: OpenUi):

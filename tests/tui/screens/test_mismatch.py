@@ -145,10 +145,24 @@ async def test_a_recording_that_is_gone_is_said(
 async def test_what_next_names_the_setting_where_there_is_room(
     report: MismatchReport, open_ui: OpenUi
 ):
+    command = "openprogram config set record_replay.ignore "
     async with open_ui(mismatch=report, size=(200, 60)) as ui:
-        assert 'record_replay.ignore += ["context.messages[6].content[0].text"]' in ui.text
+        assert command + """'["context.messages[6].content[0].text"]'""" in ui.text
+        assert "openprogram recordings record" in ui.text
     async with open_ui(mismatch=report, size=(80, 24)) as ui:
-        assert "ignore this path" in ui.text
+        assert "record_replay.ignore" in ui.text
+        assert command not in ui.text
+
+
+async def test_the_smallest_screens_show_the_path_and_both_values(
+    report: MismatchReport, open_ui: OpenUi
+):
+    async with open_ui(mismatch=report, size=(40, 10)) as ui:
+        assert "context.messages[6].content[0].text" in ui.lines[1]
+        assert "exit 1: 13 failed" in ui.text
+        assert "exit 1: 11 failed" in ui.text
+        await ui.resize(120, 40)
+        assert "RECORDED" in ui.text
 
 
 def path_of(ui: Ui) -> str:

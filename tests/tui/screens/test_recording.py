@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from examples.demo_state import Author, flaky_test, text
+from openprogram_recordings_tui.screens import recording
 from openprogram_recordings_tui.sources import open_recording
 
 if TYPE_CHECKING:
@@ -279,6 +281,54 @@ async def test_reading_again_shows_what_was_appended(demo: Path, open_ui: OpenUi
         assert "`total` adds floats." in ui.text
         await ui.press("G")
         assert "appended" in ui.text
+
+
+@pytest.mark.parametrize("change", ["gone", "replaced", "shortened", "rewritten", "grown"])
+async def test_a_file_that_changes_is_noticed_and_no_longer_called_sound(
+    flaky: Path, open_ui: OpenUi, change: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(recording, "_LOOKING_SECONDS", 0.01)
+    async with open_ui(recording=flaky) as ui:
+        assert "✓ sound" in ui.text
+        change_file(flaky, change)
+        while f"! {change} since it was read" not in ui.text:
+            await ui.settle()
+        assert "✓ sound" not in ui.text
+        assert "read_file" in ui.text
+        assert ("^l reads it again" in ui.text) == (change != "gone")
+        if change == "gone":
+            return
+        await ui.press("ctrl+l")
+        assert "since it was read" not in ui.text
+
+
+def change_file(path: Path, change: str) -> None:
+    data = path.read_bytes()
+    match change:
+        case "gone":
+            path.unlink()
+        case "replaced":
+            path.rename(path.with_suffix(".old"))
+            path.write_bytes(data)
+            path.chmod(0o600)
+        case "shortened":
+            os.truncate(path, len(data) - 10)
+        case "rewritten":
+            with path.open("r+b") as file:
+                file.write(data)
+            os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+        case _:
+            with path.open("ab") as file:
+                file.write(b"\n")
+
+
+async def test_the_counter_follows_the_view(flaky: Path, open_ui: OpenUi):
+    async with open_ui(recording=flaky) as ui:
+        await ui.press("3", "G")
+        counts = [ui.lines[-1].split()[-1]]
+        await ui.press("4")
+        counts.append(ui.lines[-1].split()[-1])
+        assert counts[0] != counts[1]
 
 
 async def test_a_file_that_is_gone_is_said_and_what_was_read_stays(demo: Path, open_ui: OpenUi):
