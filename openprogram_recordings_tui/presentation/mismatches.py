@@ -115,7 +115,7 @@ def ignoring_line(path: str, ignored: Sequence[str], width: int) -> Line:
     if not can_be_ignored(path):
         return EMPTY_LINE
     paths = shlex.quote(json.dumps([*ignored, path]))
-    head = (Span("            only if it may differ in every run: ", "dim"),)
+    head = (Span("             where it may differ: ", "dim"),)
     whole = (*head, Span(f"openprogram config set record_replay.ignore {paths}", "accent"))
     if cells_of(whole) <= width:
         return whole
