@@ -8,13 +8,12 @@ proxies, but none between this machine and itself.
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx2
 from google import genai
@@ -26,7 +25,7 @@ from openprogram.providers.vendors._cancellation import until_signal
 from openprogram.providers.vendors._failures import failure, reason_for_status
 from openprogram.providers.vendors._google_failures import error_of
 from openprogram.providers.vendors._google_stream import AnswerDecoder
-from openprogram.providers.vendors._network import of_network
+from openprogram.providers.vendors._network import is_loopback, of_network
 
 if TYPE_CHECKING:
     import ssl
@@ -128,7 +127,7 @@ def _authentication(model: t.Model, options: t.StreamOptions) -> tuple[str, dict
 def _http_client(model: t.Model, exchange: _Exchange) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         verify=_ssl_context(),
-        trust_env=not _is_loopback(model.base_url),
+        trust_env=not is_loopback(model.base_url),
         # A redirect would carry the conversation, and the key, to a place that nobody chose.
         follow_redirects=False,
         event_hooks={"request": [exchange.on_request], "response": [exchange.on_response]},
@@ -139,14 +138,6 @@ def _http_client(model: t.Model, exchange: _Exchange) -> httpx2.AsyncClient:
 def _ssl_context() -> ssl.SSLContext:
     """Load the trusted certificates once: it takes longer than all else about a client."""
     return httpx2.create_ssl_context()
-
-
-def _is_loopback(base_url: str) -> bool:
-    try:
-        host = urlsplit(base_url).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @contextmanager

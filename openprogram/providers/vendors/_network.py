@@ -1,10 +1,11 @@
-"""What the HTTP library says of a request that got no whole answer, in the words of all vendors.
+"""Where requests go, and what the HTTP library says when one gets no whole answer.
 
 Imported with an SDK, never before: the HTTP library is the SDK's.
 """
 
 from __future__ import annotations
 
+import ipaddress
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -14,6 +15,26 @@ from openprogram.providers.vendors._failures import failure
 
 if TYPE_CHECKING:
     from openprogram.errors import ModelRequestError
+
+
+def is_loopback(base_url: str) -> bool:
+    """Say whether a place is this machine; no proxy stands between it and itself.
+
+    Args:
+        base_url: Any text.
+
+    Returns:
+        False too for what is no URL.
+
+    Example:
+        >>> [is_loopback(url) for url in ("http://127.0.0.1:9/v1", "http://[::1]", "http://a.io")]
+        [True, True, False]
+    """
+    try:
+        host = httpx2.URL(base_url).host
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except (ValueError, httpx2.InvalidURL):
+        return False
 
 
 def of_network(error: BaseException) -> ModelRequestError:

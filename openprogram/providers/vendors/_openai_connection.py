@@ -6,7 +6,6 @@ certificates that it names, and its proxies, but none between this machine and i
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
 from contextlib import asynccontextmanager
@@ -19,6 +18,7 @@ import openai
 from openprogram.auth.adapters import KEYLESS_PROVIDERS
 from openprogram.providers.vendors._cancellation import until_signal
 from openprogram.providers.vendors._failures import failure
+from openprogram.providers.vendors._network import is_loopback
 from openprogram.providers.vendors._openai_errors import translated
 
 if TYPE_CHECKING:
@@ -118,26 +118,6 @@ async def open_answer(
         stream = await until_signal(_send(client, path, payload, headers), options.signal)
         async with stream:
             yield Answer(stream, options.signal)
-
-
-def is_loopback(base_url: str) -> bool:
-    """Say whether a place is this machine.
-
-    Args:
-        base_url: Any text.
-
-    Returns:
-        False too for what is no URL.
-
-    Example:
-        >>> [is_loopback(url) for url in ("http://127.0.0.1:9/v1", "http://[::1]", "http://a.io")]
-        [True, True, False]
-    """
-    try:
-        host = httpx2.URL(base_url).host
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except (ValueError, httpx2.InvalidURL):
-        return False
 
 
 def _authentication(

@@ -442,6 +442,33 @@ async def test_no_profile_of_the_sdk_is_looked_up(ask: Ask, monkeypatch: pytest.
     assert events[-1].type == "done"
 
 
+async def test_neither_a_header_nor_a_proxy_of_the_environment_is_taken(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    with LoopbackVendor([[Text("x")]] * 3) as vendor:
+        await ask(vendor)
+        lines = (
+            "X-Ambient: 1\nAuthorization: Bearer environment\nx-api-key: environment\nHost: evil"
+        )
+        monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"{lines}\nanthropic-version: 1999-01-01")
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+        await ask(vendor)
+        await ask(vendor, api_key=None, headers={"x-api-key": "own"})
+        plain, guarded, with_header = vendor.requests
+    assert guarded.headers == plain.headers
+    assert guarded.headers["authorization"] == f"Bearer {KEY}"
+    assert with_header.headers["x-api-key"] == "own"
+    assert "environment" not in str(with_header.headers)
+
+
+async def test_a_redirect_is_not_followed(ask: Ask):
+    with LoopbackVendor([]) as elsewhere:
+        headers = {"location": f"{elsewhere.base_url}/v1/messages"}
+        with LoopbackVendor([HttpError(status=307, headers=headers)]) as vendor:
+            failed(await ask(vendor))
+        assert elsewhere.requests == []
+
+
 async def test_no_key_is_looked_up_anywhere(ask: Ask, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "environment-key")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "environment-token")

@@ -1,11 +1,11 @@
-"""What the HTTP library says becomes one word, and a sentence without header or credential."""
+"""This machine is told from others, and failures are words without header or credential."""
 
 from __future__ import annotations
 
 import httpx2
 import pytest
 
-from openprogram.providers.vendors._network import of_network
+from openprogram.providers.vendors._network import is_loopback, of_network
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,10 @@ def test_a_server_that_does_not_run_is_named_without_its_credential():
         "nothing answers at 'http://[::1]:11434' (refused): "
         "see that the server runs and that the URL is its"
     )
+
+
+def test_only_this_machine_is_loopback():
+    for url in ("http://localhost:1/v1", "http://127.8.9.1", "https://[::1]:5/v1"):
+        assert is_loopback(url)
+    for url in ("http://10.0.0.1", "http://localhost.evil", "http://0.0.0.0", "", "http://["):
+        assert not is_loopback(url)
