@@ -29,6 +29,7 @@ Script: TypeAlias = Sequence[ScriptEntry] | Callable[[ReceivedRequest], ScriptEn
 """One entry per request, or a function that finds the entry from the request."""
 
 _WAIT_SECONDS = 30.0
+_HIGHEST_PORT = 65_535
 
 
 class LoopbackVendor:
@@ -46,6 +47,9 @@ class LoopbackVendor:
             a request, so a replay at another port is a mismatch at `model.base_url`: give both runs
             one port, or put `model.base_url` into `record_replay.ignore`.
 
+    Raises:
+        ValueError: The port is none.
+
     Example:
         >>> from openprogram.testing import LoopbackVendor, Text
         >>> with LoopbackVendor([[Text("hello")]]) as vendor:
@@ -61,6 +65,8 @@ class LoopbackVendor:
         chunking: Chunking = per_event,
         port: int = 0,
     ) -> None:
+        if not 0 <= port <= _HIGHEST_PORT:
+            raise ValueError(f"port {port}: give one from 0, which takes a free one, to 65535")
         self._script = script
         self._port = port
         self._protocol = protocol or AnthropicMessages()
@@ -105,6 +111,8 @@ class LoopbackVendor:
             return self._requests[number]
 
     def __enter__(self) -> Self:
+        if self._base_url:
+            raise RuntimeError("a LoopbackVendor is entered once; make another for another run")
         listening = socket.create_server(("127.0.0.1", self._port))
         listening.setblocking(False)
         port = listening.getsockname()[1]
@@ -259,20 +267,20 @@ async def _send_steps(
 ) -> bool:
     """Send a chunked body and say whether it is whole; bytes between two pauses are cut as one."""
     unsent = head
-    body = b""
+    body: list[bytes] = []
     for step in steps:
         if isinstance(step, bytes):
-            body += step
+            body.append(step)
             continue
-        await _send(writer, unsent + _chunked(chunking(body)))
-        unsent = body = b""
+        await _send(writer, unsent + _chunked(chunking(b"".join(body))))
+        unsent, body = b"", []
         if isinstance(step, Drop):
             return False
         if not step.reached.done():
             step.reached.set_result(None)
         await asyncio.shield(asyncio.wrap_future(step.released))
     # The end goes with the last piece, so that a client which leaves at its last event is on time.
-    await _send(writer, unsent + _chunked(chunking(body)) + b"0\r\n\r\n")
+    await _send(writer, unsent + _chunked(chunking(b"".join(body))) + b"0\r\n\r\n")
     return True
 
 

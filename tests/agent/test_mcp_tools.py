@@ -127,6 +127,6 @@ async def test_what_ends_the_block_ends_the_process_and_is_not_changed(tmp_path:
 
 async def test_a_missing_package_is_said_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    with pytest.raises(AgentError, match=r"'mcp' is not installed; run pip install"):
+    with pytest.raises(AgentError, match=r"'mcp' is not installed; run 'pip install mcp'"):
         async with mcp_tools(["x"]):
             pass

@@ -17,6 +17,7 @@ _NEEDS_SDK: Final = {
     "openprogram.providers.vendors._anthropic_connection",
     "openprogram.providers.vendors._anthropic_errors",
     "openprogram.providers.vendors._google_connection",
+    "openprogram.providers.vendors._network",
     "openprogram.providers.vendors._openai_connection",
     "openprogram.providers.vendors._openai_errors",
 }
@@ -143,7 +144,7 @@ assert REGISTRY.find("anthropic-messages") is None
 @pytest.mark.parametrize("name", sorted(_NEEDS_SDK))
 def test_only_what_needs_the_sdk_is_left_out(name: str) -> None:
     source = Path(openprogram.__path__[0], *name.split(".")[1:]).with_suffix(".py").read_text()
-    assert re.search(r"^(?:import|from) (?:anthropic|google|openai)\b", source, re.MULTILINE)
+    assert re.search(r"^(?:import|from) (?:anthropic|google|httpx2|openai)\b", source, re.MULTILINE)
 
 
 _DEEDS: Final = {
