@@ -24,20 +24,30 @@ from openprogram.testing.answers import (
     TokenCounts,
     ToolCall,
 )
+from openprogram.testing.anthropic_messages import AnthropicMessages
 from openprogram.testing.faux import FauxEntry, FauxProvider, FauxRequest, FauxScript
+from openprogram.testing.google_generative_ai import GoogleGenerativeAi
+from openprogram.testing.openai_codex import OpenAICodex
+from openprogram.testing.openai_completions import OpenAICompletions
+from openprogram.testing.openai_responses import OpenAIResponses
 from openprogram.testing.protocol import ReceivedRequest, VendorProtocol
 from openprogram.testing.server import LoopbackVendor, Script
 
 __all__ = [
     "Answer",
+    "AnthropicMessages",
     "Drop",
     "FauxEntry",
     "FauxProvider",
     "FauxRequest",
     "FauxScript",
+    "GoogleGenerativeAi",
     "HttpError",
     "LoopbackVendor",
     "MidStreamError",
+    "OpenAICodex",
+    "OpenAICompletions",
+    "OpenAIResponses",
     "Part",
     "Pause",
     "Ping",

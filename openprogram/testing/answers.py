@@ -6,9 +6,9 @@ module knows no wire protocol; a protocol turns these values into bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -121,6 +121,18 @@ class ToolCall:
 Part: TypeAlias = Text | Thinking | RedactedThinking | ToolCall | Interlude
 """One step of an answer."""
 
+_PART_TYPES = (
+    Text,
+    Thinking,
+    RedactedThinking,
+    ToolCall,
+    Ping,
+    Pause,
+    Drop,
+    MidStreamError,
+    RawBytes,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenCounts:
@@ -137,8 +149,8 @@ class TokenCounts:
 class Answer:
     """One streamed answer."""
 
-    parts: Sequence[Part]
-    """What it says, in order."""
+    parts: Iterable[Part]
+    """What it says, in order; a generator is read once, whole, when the answer is due."""
     usage: TokenCounts = field(default_factory=TokenCounts)
     """What it is said to have cost."""
     stop_reason: str | None = None
@@ -163,8 +175,37 @@ class HttpError:
     """The body as it is; None takes the vendor's error format."""
 
 
-ScriptEntry: TypeAlias = Answer | HttpError | RawBytes | Drop | Sequence[Part]
-"""What one request gets; a plain sequence of parts is an `Answer` with defaults."""
+ScriptEntry: TypeAlias = Answer | HttpError | RawBytes | Drop | Iterable[Part]
+"""What one request gets; plain parts are an `Answer` with defaults."""
+
+
+def as_answer(entry: Answer | Iterable[Part]) -> Answer:
+    """Make an answer of plain parts, and read its parts once, as some can be read only once.
+
+    Args:
+        entry: An answer, or its parts.
+
+    Returns:
+        An answer with a tuple of parts.
+
+    Raises:
+        TypeError: The parts are none.
+
+    Example:
+        >>> as_answer(Text(word) for word in ("a", "b")).parts
+        (Text(text='a', signature=None), Text(text='b', signature=None))
+    """
+    answer = entry if isinstance(entry, Answer) else Answer(parts=entry)
+    if isinstance(answer.parts, _PART_TYPES):
+        kind = type(answer.parts).__name__
+        raise TypeError(f"an entry of a script is a bare {kind}; put it into a list: [{kind}(...)]")
+    parts = tuple(answer.parts)
+    for kind in map(type, parts):
+        if not issubclass(kind, _PART_TYPES):
+            raise TypeError(
+                f"an entry of a script holds a {kind.__name__}, which is no part; say Text(...)"
+            )
+    return replace(answer, parts=parts)
 
 
 def iterate_deltas(deltas: Deltas) -> Iterator[str | Interlude]:

@@ -5,6 +5,7 @@ Each policy takes bytes and returns pieces that join to the same bytes, none of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TypeAlias
@@ -14,6 +15,8 @@ Chunking: TypeAlias = Callable[[bytes], list[bytes]]
 
 _FIRST_CONTINUATION_BYTE = 0x80
 _LAST_CONTINUATION_BYTE = 0xBF
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+"""Two line ends in a row, of any kind that an event stream may have."""
 
 
 def whole(data: bytes) -> list[bytes]:
@@ -75,8 +78,10 @@ def per_event(data: bytes) -> list[bytes]:
     Example:
         >>> per_event(b"data: 1\n\ndata: 2\n\n")
         [b'data: 1\n\n', b'data: 2\n\n']
+        >>> per_event(b"data: 1\r\n\r\ndata: 2\r\n\r\n")
+        [b'data: 1\r\n\r\n', b'data: 2\r\n\r\n']
     """
-    return cut(data, (end + 2 for end in _places_of(data, b"\n\n")))
+    return cut(data, (blank.end() for blank in _BLANK_LINE.finditer(data)))
 
 
 def inside_characters(data: bytes) -> list[bytes]:
@@ -97,13 +102,14 @@ def inside_characters(data: bytes) -> list[bytes]:
 
 
 def inside_blank_lines(data: bytes) -> list[bytes]:
-    r"""Cut between the two line feeds that end an event.
+    r"""Cut between all characters of the two line ends that end an event.
 
     Example:
         >>> inside_blank_lines(b"data: 1\n\ndata: 2\n\n")
         [b'data: 1\n', b'\ndata: 2\n', b'\n']
     """
-    return cut(data, (start + 1 for start in _places_of(data, b"\n\n")))
+    blanks = _BLANK_LINE.finditer(data)
+    return cut(data, (place for blank in blanks for place in range(*blank.span())[1:]))
 
 
 def cut(data: bytes, offsets: Iterable[int]) -> list[bytes]:
@@ -119,10 +125,3 @@ def cut(data: bytes, offsets: Iterable[int]) -> list[bytes]:
     inner = sorted({offset for offset in offsets if 0 < offset < len(data)})
     edges = [0, *inner, len(data)]
     return [data[start:end] for start, end in pairwise(edges) if start < end]
-
-
-def _places_of(data: bytes, needle: bytes) -> Iterable[int]:
-    start = data.find(needle)
-    while start >= 0:
-        yield start
-        start = data.find(needle, start + len(needle))

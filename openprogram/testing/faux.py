@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
     Events = AsyncGenerator[t.AssistantMessageEvent, None]
 
-FauxEntry: TypeAlias = a.Answer | a.HttpError | a.Drop | Sequence[a.Part]
-"""What one request gets; a plain sequence of parts is an `Answer` with defaults."""
+FauxEntry: TypeAlias = a.Answer | a.HttpError | a.Drop | Iterable[a.Part]
+"""What one request gets; plain parts are an `Answer` with defaults."""
+
+_Due: TypeAlias = a.Answer | a.HttpError | a.Drop
 
 _STOP_REASONS: Final[Mapping[str | None, Literal["stop", "length", "toolUse"]]] = {
     None: "stop",
@@ -68,7 +70,7 @@ class FauxRequest:
     """How."""
 
 
-FauxScript: TypeAlias = Sequence[FauxEntry] | Callable[[FauxRequest], FauxEntry]
+FauxScript: TypeAlias = Iterable[FauxEntry] | Callable[[FauxRequest], FauxEntry]
 """One entry per request, or a function that finds the entry from the request."""
 
 
@@ -96,7 +98,9 @@ class FauxProvider:
     requires_credentials: Final = False
 
     def __init__(self, script: FauxScript) -> None:
-        self._script = script
+        self._script: Sequence[FauxEntry] | Callable[[FauxRequest], FauxEntry] = (
+            script if callable(script) or isinstance(script, Sequence) else list(script)
+        )
         self._requests: list[FauxRequest] = []
 
     @property
@@ -124,6 +128,7 @@ class FauxProvider:
 
         Raises:
             ProviderError: The script is used up, or has an entry that needs a wire.
+            TypeError: An entry of the script is none.
         """
         request = FauxRequest(model=model, context=context, options=options)
         entry = self._entry_for(request)
@@ -136,7 +141,7 @@ class FauxProvider:
         """Stream the next answer; see `stream`."""
         return self.stream(model, context, options)
 
-    def _entry_for(self, request: FauxRequest) -> FauxEntry:
+    def _entry_for(self, request: FauxRequest) -> _Due:
         if callable(self._script):
             entry = self._script(request)
         else:
@@ -147,19 +152,17 @@ class FauxProvider:
                     "entries; add one, or look at `requests` to see who asked"
                 )
             entry = self._script[number]
-        if isinstance(entry, (a.Answer, a.HttpError, a.Drop)):
-            parts = entry.parts if isinstance(entry, a.Answer) else ()
-        else:
-            parts = entry
-        if any(isinstance(part, (a.RawBytes, bytes, str)) for part in parts):
+        if isinstance(entry, (a.HttpError, a.Drop)):
+            return entry
+        answer = a.as_answer(entry)
+        if any(isinstance(part, a.RawBytes) for part in answer.parts):
             raise ProviderError(
-                "faux: an entry holds bytes or a bare text; say Text(...), or use LoopbackVendor "
-                "for what depends on the wire"
+                "faux: an entry holds bytes; use LoopbackVendor for what depends on the wire"
             )
-        return entry
+        return answer
 
 
-async def _iterate(entry: FauxEntry, request: FauxRequest) -> Events:
+async def _iterate(entry: _Due, request: FauxRequest) -> Events:
     assembler = MessageAssembler(request.model)
     yield assembler.start()
     end: t.EventDone | t.EventError
@@ -168,20 +171,19 @@ async def _iterate(entry: FauxEntry, request: FauxRequest) -> Events:
             raise _refusal(entry)
         if isinstance(entry, a.Drop):
             raise _lost()
-        answer = entry if isinstance(entry, a.Answer) else a.Answer(parts=entry)
         signal = None if request.options is None else request.options.signal
-        for number, part in enumerate(answer.parts):
+        for number, part in enumerate(entry.parts):
             async for event in _say(assembler, part, number, signal):
                 yield event
                 await until_signal(asyncio.sleep(0), signal)
-        usage = answer.usage
+        usage = entry.usage
         assembler.set_usage(
             input_=usage.input,
             output=usage.output,
             cache_read=usage.cache_read,
             cache_write=usage.cache_write,
         )
-        end = assembler.done(_STOP_REASONS.get(answer.stop_reason, "stop"))
+        end = assembler.done(_STOP_REASONS.get(entry.stop_reason, "stop"))
     except ModelRequestError as error:
         end = assembler.fail(error)
     yield end

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from openprogram.testing.answers import Answer, Drop, HttpError, RawBytes, ScriptEntry
+from openprogram.testing.answers import Drop, HttpError, RawBytes, ScriptEntry, as_answer
 from openprogram.testing.anthropic_messages import AnthropicMessages
 from openprogram.testing.chunking import Chunking, per_event
 from openprogram.testing.protocol import Outcome, ReceivedRequest, Step, VendorProtocol
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-Script: TypeAlias = Sequence[ScriptEntry] | Callable[[ReceivedRequest], ScriptEntry]
+Script: TypeAlias = Iterable[ScriptEntry] | Callable[[ReceivedRequest], ScriptEntry]
 """One entry per request, or a function that finds the entry from the request."""
 
 _WAIT_SECONDS = 30.0
 _HIGHEST_PORT = 65_535
+_FLUSHED_BYTES = 1_000_000
 
 
 class LoopbackVendor:
@@ -67,7 +68,9 @@ class LoopbackVendor:
     ) -> None:
         if not 0 <= port <= _HIGHEST_PORT:
             raise ValueError(f"port {port}: give one from 0, which takes a free one, to 65535")
-        self._script = script
+        self._script: Sequence[ScriptEntry] | Callable[[ReceivedRequest], ScriptEntry] = (
+            script if callable(script) or isinstance(script, Sequence) else list(script)
+        )
         self._port = port
         self._protocol = protocol or AnthropicMessages()
         self._chunking = chunking
@@ -252,10 +255,9 @@ class LoopbackVendor:
                 return
             case RawBytes():
                 steps, chunking = [entry.data], self._chunking
-            case Answer():
-                steps, chunking = self._protocol.render(entry, request), entry.chunking
             case _:
-                steps, chunking = self._protocol.render(Answer(parts=entry), request), None
+                answer = as_answer(entry)
+                steps, chunking = self._protocol.render(answer, request), answer.chunking
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
         head = _head(HTTPStatus.OK, request, headers) + b"transfer-encoding: chunked\r\n\r\n"
         if await _send_steps(writer, head, steps, chunking or self._chunking):
@@ -265,15 +267,24 @@ class LoopbackVendor:
 async def _send_steps(
     writer: asyncio.StreamWriter, head: bytes, steps: Iterable[Step], chunking: Chunking
 ) -> bool:
-    """Send a chunked body and say whether it is whole; bytes between two pauses are cut as one."""
+    """Send a chunked body and say whether it is whole.
+
+    Bytes between two pauses are cut as one, except that a long body goes out megabyte by megabyte:
+    it may have no end.
+    """
     unsent = head
     body: list[bytes] = []
+    size_bytes = 0
     for step in steps:
         if isinstance(step, bytes):
             body.append(step)
-            continue
+            size_bytes += len(step)
+            if size_bytes < _FLUSHED_BYTES:
+                continue
         await _send(writer, unsent + _chunked(chunking(b"".join(body))))
-        unsent, body = b"", []
+        unsent, body, size_bytes = b"", [], 0
+        if isinstance(step, bytes):
+            continue
         if isinstance(step, Drop):
             return False
         if not step.reached.done():

@@ -20,7 +20,7 @@ POLICIES = [
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@given(data=st.text(alphabet="aé😀\n").map(str.encode))
+@given(data=st.text(alphabet="aé😀\r\n").map(str.encode))
 def test_pieces_join_to_the_same_bytes_and_none_is_empty(policy: chunking.Chunking, data: bytes):
     pieces = policy(data)
     assert b"".join(pieces) == data
@@ -34,7 +34,10 @@ def test_every_long_character_is_cut(text: str):
             piece.decode()
 
 
-def test_no_piece_holds_a_whole_blank_line():
-    pieces = chunking.inside_blank_lines(b"data: 1\n\n" * 5)
-    assert len(pieces) == 6
-    assert not any(b"\n\n" in piece for piece in pieces)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_events_end_at_blank_lines_of_every_kind(end: bytes):
+    events = [b"data: 1" + end * 2, b"event: e" + end + b"data: 2" + end * 2]
+    assert chunking.per_event(b"".join(events)) == events
+    pieces = chunking.inside_blank_lines(b"".join(events))
+    assert len(pieces) == 1 + len(events) * (len(end * 2) - 1)
+    assert not any(end * 2 in piece for piece in pieces)

@@ -33,6 +33,7 @@ from openprogram.testing import (
 from scripted import drain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from openprogram.testing import FauxEntry
@@ -107,6 +108,32 @@ def test_a_failure_is_an_error_event(entry: Any, reason: str, is_retryable: bool
 
 def test_a_length_stop_is_said():
     assert _answer(Answer(parts=[Text("a")], stop_reason="max_tokens"))[-1].reason == "length"
+
+
+def test_scripts_and_parts_may_be_anything_that_can_be_gone_through_once():
+    def parts(word: str) -> Iterator[Text | ToolCall]:
+        yield Text(word)
+        yield ToolCall("t")
+
+    entries = iter([parts("a"), Answer(parts=parts("b")), (Text("c") for _ in range(1))])
+    faux = FauxProvider(entries)
+    assert faux.unused_count == 3
+    answers = [drain(faux.stream(MODEL, CONTEXT))[-1].message for _ in range(3)]
+    assert [[block.type for block in answer.content] for answer in answers] == [
+        ["text", "toolCall"],
+        ["text", "toolCall"],
+        ["text"],
+    ]
+
+
+def test_what_is_no_list_of_parts_is_refused_with_its_remedy():
+    wrong: list[Any] = [Text("bare"), ["bare"]]
+    faux = FauxProvider(wrong)
+    with pytest.raises(TypeError, match=r"bare Text; put it into a list: \[Text"):
+        faux.stream(MODEL, CONTEXT)
+    faux = FauxProvider(wrong[1:])
+    with pytest.raises(TypeError, match=r"holds a str, which is no part; say Text"):
+        faux.stream(MODEL, CONTEXT)
 
 
 def test_requests_are_kept_and_a_script_may_be_a_function():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from openprogram.testing import (
     Answer,
+    AnthropicMessages,
     Drop,
     HttpError,
     LoopbackVendor,
@@ -26,7 +28,10 @@ from openprogram.testing import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from openprogram.testing import ReceivedRequest, ScriptEntry
+    from openprogram.testing.protocol import Step
 
 BODY: dict[str, Any] = {
     "model": "m",
@@ -83,6 +88,46 @@ def test_a_port_can_be_kept_from_one_vendor_to_the_next():
     with LoopbackVendor([[Text("two")]], port=int(place.rpartition(":")[2])) as vendor:
         assert vendor.base_url == place
         assert b"two" in b"".join(ask(vendor)[1])
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_a_port_that_is_none_is_refused(port: int):
+    with pytest.raises(ValueError, match=f"port {port}: give one from 0"):
+        LoopbackVendor([], port=port)
+
+
+def test_it_is_entered_once():
+    with LoopbackVendor([[Text("x")]]) as vendor:
+        with pytest.raises(RuntimeError, match="entered once"), vendor:
+            pass
+        assert ask(vendor)[0].startswith(b"HTTP/1.1 200")
+    with pytest.raises(RuntimeError, match="make another"), vendor:
+        pass
+
+
+def test_an_answer_without_end_is_sent_while_it_is_made():
+    class Endless(AnthropicMessages):
+        def render(self, answer: Answer, request: ReceivedRequest) -> Iterator[Step]:
+            first = next(super().render(answer, request))
+            return itertools.repeat(first)
+
+    with LoopbackVendor([[]], protocol=Endless()) as vendor:
+        client = connect(vendor)
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+        client.close()
+        assert vendor.requests[0].outcome.result(20) == "disconnected"
+
+
+def test_parts_may_come_from_a_generator_and_what_is_none_is_reported():
+    with LoopbackVendor(iter([(Text(word) for word in "ab")])) as vendor:
+        assert b'"b"' in b"".join(ask(vendor)[1])
+
+    def run(entry: Any) -> None:
+        with LoopbackVendor([entry]) as vendor:
+            read_all(connect(vendor))
+
+    with pytest.raises(TypeError, match="a bare Text; put it into a list"):
+        run(Text("x"))
 
 
 @pytest.mark.parametrize(
