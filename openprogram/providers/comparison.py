@@ -23,11 +23,10 @@ from openprogram.providers.recording.redaction import PLACEHOLDER, is_secret_fie
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from openprogram._json_types import JsonValue
     from openprogram.providers.declared_places import Place
     from openprogram.providers.ignored_paths import IgnoredPath
 
-Json: TypeAlias = Any
-"""Any JSON value."""
 Step: TypeAlias = str | int
 """A key or an index."""
 
@@ -55,8 +54,8 @@ over all that is below it."""
 
 # A place in both values: where it is, as links back to the root, and what stands there.
 _Trail: TypeAlias = "tuple[_Trail, Step] | None"
-_Pair: TypeAlias = "tuple[_Trail, Json, Json, Place | None]"
-_Child: TypeAlias = "tuple[Step, Json, Json, Place | None]"
+_Pair: TypeAlias = "tuple[_Trail, JsonValue, JsonValue, Place | None]"
+_Child: TypeAlias = "tuple[Step, JsonValue, JsonValue, Place | None]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +66,9 @@ class Difference:
     """Where, such as `context.messages[2].content[0].text`; empty for the values themselves."""
     steps: tuple[Step, ...]
     """The same as keys and indices."""
-    recorded: Json
+    recorded: JsonValue
     """What stands there in the first value; `MISSING` when nothing does."""
-    incoming: Json
+    incoming: JsonValue
     """What stands there in the second value; `MISSING` when nothing does."""
 
 
@@ -100,7 +99,7 @@ def join_path(path: str, *steps: Step) -> str:
     return "".join(pieces)
 
 
-def find_first_difference(recorded: Json, incoming: Json) -> Difference | None:
+def find_first_difference(recorded: JsonValue, incoming: JsonValue) -> Difference | None:
     """Find where two JSON values differ first: dicts by sorted key, lists by index.
 
     Args:
@@ -119,7 +118,7 @@ def find_first_difference(recorded: Json, incoming: Json) -> Difference | None:
     return next(iterate_differences(recorded, incoming), None)
 
 
-def iterate_differences(recorded: Json, incoming: Json) -> Iterator[Difference]:
+def iterate_differences(recorded: JsonValue, incoming: JsonValue) -> Iterator[Difference]:
     """Find every place at which two JSON values differ, in linear time.
 
     Args:
@@ -134,8 +133,8 @@ def iterate_differences(recorded: Json, incoming: Json) -> Iterator[Difference]:
 
 
 def find_first_request_difference(
-    recorded: Mapping[str, Json],
-    incoming: Mapping[str, Json],
+    recorded: Mapping[str, JsonValue],
+    incoming: Mapping[str, JsonValue],
     *,
     ignore: Iterable[IgnoredPath] = (),
 ) -> Difference | None:
@@ -153,8 +152,8 @@ def find_first_request_difference(
 
 
 def iterate_request_differences(
-    recorded: Mapping[str, Json],
-    incoming: Mapping[str, Json],
+    recorded: Mapping[str, JsonValue],
+    incoming: Mapping[str, JsonValue],
     *,
     ignore: Iterable[IgnoredPath] = (),
 ) -> Iterator[Difference]:
@@ -182,7 +181,7 @@ def iterate_request_differences(
             yield difference
 
 
-def iterate_event_differences(recorded: Json, incoming: Json) -> Iterator[Difference]:
+def iterate_event_differences(recorded: JsonValue, incoming: JsonValue) -> Iterator[Difference]:
     """Find every place at which two whole events differ.
 
     Args:
@@ -196,7 +195,7 @@ def iterate_event_differences(recorded: Json, incoming: Json) -> Iterator[Differ
         yield _difference(trail, one, other)
 
 
-def _walk(pairs: list[_Pair]) -> Iterator[tuple[_Trail, Json, Json]]:
+def _walk(pairs: list[_Pair]) -> Iterator[tuple[_Trail, JsonValue, JsonValue]]:
     """Visit two values together, depth first, with a stack of its own: no depth is too much."""
     while pairs:
         trail, one, other, place = pairs.pop()
@@ -214,11 +213,11 @@ def _step_of(child: _Child) -> Any:
     return child[0]
 
 
-def _children(one: Json, other: Json, place: Place | None) -> list[_Child] | None:
+def _children(one: JsonValue, other: JsonValue, place: Place | None) -> list[_Child] | None:
     """Pair what is in two containers of one kind, but for what is seen to be equal at once."""
     kinds = (cast("object", type(one)), cast("object", type(other)))
     if kinds == (dict, dict):
-        recorded, incoming = cast("dict[str, Json]", one), cast("dict[str, Json]", other)
+        recorded, incoming = cast("dict[str, JsonValue]", one), cast("dict[str, JsonValue]", other)
         if place is not None:
             place = place.of(recorded, incoming)
         if place is None or not place.fields:
@@ -226,11 +225,11 @@ def _children(one: Json, other: Json, place: Place | None) -> list[_Child] | Non
         return _field_children(recorded, incoming, place)
     if kinds == (list, list):
         items = None if place is None else place.items
-        return _list_children(cast("list[Json]", one), cast("list[Json]", other), items)
+        return _list_children(cast("list[JsonValue]", one), cast("list[JsonValue]", other), items)
     return None
 
 
-def _dict_children(one: dict[str, Json], other: dict[str, Json]) -> list[_Child]:
+def _dict_children(one: dict[str, JsonValue], other: dict[str, JsonValue]) -> list[_Child]:
     is_wide = len(one) >= _WIDE_COUNT
     children: list[_Child] = []
     get = other.get
@@ -246,7 +245,9 @@ def _dict_children(one: dict[str, Json], other: dict[str, Json]) -> list[_Child]
     return children
 
 
-def _list_children(one: list[Json], other: list[Json], place: Place | None) -> list[_Child]:
+def _list_children(
+    one: list[JsonValue], other: list[JsonValue], place: Place | None
+) -> list[_Child]:
     children: list[_Child] = []
     shared = min(len(one), len(other))
     is_wide = shared >= _WIDE_COUNT
@@ -265,7 +266,9 @@ def _list_children(one: list[Json], other: list[Json], place: Place | None) -> l
     return children
 
 
-def _field_children(one: dict[str, Json], other: dict[str, Json], place: Place) -> list[_Child]:
+def _field_children(
+    one: dict[str, JsonValue], other: dict[str, JsonValue], place: Place
+) -> list[_Child]:
     children: list[_Child] = []
     fields = place.fields
     for name, field in fields.items():
@@ -282,12 +285,12 @@ def _field_children(one: dict[str, Json], other: dict[str, Json], place: Place) 
 
 
 def _differing_field(
-    name: str, one: Json, other: Json, field: declared_places.Field
+    name: str, one: JsonValue, other: JsonValue, field: declared_places.Field
 ) -> Sequence[_Child]:
     if one is MISSING or other is MISSING:
         default = field.default
-        full_one: Json = default if one is MISSING else one
-        full_other: Json = default if other is MISSING else other
+        full_one: JsonValue = default if one is MISSING else one
+        full_other: JsonValue = default if other is MISSING else other
         differences = _walk([((None, name), full_one, full_other, field.place)])
         if all(_are_equal_secrets(*difference) for difference in differences):
             return ()
@@ -296,7 +299,7 @@ def _differing_field(
     return [(name, one, other, field.place)]
 
 
-def _are_seen_equal(one: Json, other: Json, *, look_inside: bool) -> bool:
+def _are_seen_equal(one: JsonValue, other: JsonValue, *, look_inside: bool) -> bool:
     """Compare two values at once where that is cheap.
 
     Args:
@@ -322,7 +325,7 @@ def _are_seen_equal(one: Json, other: Json, *, look_inside: bool) -> bool:
         return False
 
 
-def _are_equal_leaves(one: Json, other: Json, place: Place | None) -> bool:
+def _are_equal_leaves(one: JsonValue, other: JsonValue, place: Place | None) -> bool:
     if type(one) is type(other):
         return bool(one == other)
     if place is not None and place.is_number and {type(one), type(other)} == {int, float}:
@@ -330,13 +333,13 @@ def _are_equal_leaves(one: Json, other: Json, place: Place | None) -> bool:
     return False
 
 
-def _are_equal_secrets(trail: _Trail, one: Json, other: Json) -> bool:
+def _are_equal_secrets(trail: _Trail, one: JsonValue, other: JsonValue) -> bool:
     if (one is None and other == PLACEHOLDER) or (other is None and one == PLACEHOLDER):
         return trail is not None and isinstance(trail[1], str) and is_secret_field(trail[1])
     return False
 
 
-def _difference(trail: _Trail, recorded: Json, incoming: Json) -> Difference:
+def _difference(trail: _Trail, recorded: JsonValue, incoming: JsonValue) -> Difference:
     steps: list[Step] = []
     while trail is not None:
         trail, step = trail

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -21,10 +21,9 @@ from openprogram.providers.recording.redaction import PLACEHOLDER, is_secret_fie
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from openprogram._json_types import JsonValue
     from openprogram.providers.declared_places import Place
 
-Json: TypeAlias = Any
-"""Any JSON value."""
 
 DIGEST_BYTES = 16
 """How long a digest is."""
@@ -35,7 +34,7 @@ _PLACEHOLDER_BYTES = PLACEHOLDER.encode("ascii")
 _HIDDEN_FIELD = re.compile(rb'("(?:[^"\\]|\\.)*"):"%b"' % re.escape(_PLACEHOLDER_BYTES))
 
 
-def digest_request(request: Mapping[str, Json]) -> bytes:
+def digest_request(request: Mapping[str, JsonValue]) -> bytes:
     """Digest what a request asks.
 
     Args:
@@ -55,7 +54,7 @@ def digest_request(request: Mapping[str, Json]) -> bytes:
     return _digest([_canonical(request.get(name), form) for name, form in forms.items()])
 
 
-def digest_last_message(request: Mapping[str, Json]) -> bytes | None:
+def digest_last_message(request: Mapping[str, JsonValue]) -> bytes | None:
     """Digest the newest message of a request's context.
 
     Args:
@@ -65,16 +64,18 @@ def digest_last_message(request: Mapping[str, Json]) -> bytes | None:
         `DIGEST_BYTES` bytes; None when there is no message.
     """
     context = request.get("context")
-    messages = cast("dict[str, Json]", context).get("messages") if isinstance(context, dict) else ()
+    messages = (
+        cast("dict[str, JsonValue]", context).get("messages") if isinstance(context, dict) else ()
+    )
     if not isinstance(messages, list) or not messages:
         return None
     form = _request_forms()["context"]
     messages_form = None if form is None else form.fields["messages"][0]
-    last: Json = cast("list[Json]", messages)[-1]
+    last: JsonValue = cast("list[JsonValue]", messages)[-1]
     return _digest(_canonical(last, None if messages_form is None else messages_form.items))
 
 
-def digest_message(message: Mapping[str, Json] | None) -> bytes:
+def digest_message(message: Mapping[str, JsonValue] | None) -> bytes:
     """Digest an assistant's message.
 
     Args:
@@ -86,7 +87,7 @@ def digest_message(message: Mapping[str, Json] | None) -> bytes:
     return _digest(_canonical(message, _message_form()))
 
 
-def digest_content(message: Mapping[str, Json] | None) -> bytes | None:
+def digest_content(message: Mapping[str, JsonValue] | None) -> bytes | None:
     """Digest only what an assistant's message says: its texts, thoughts and tool calls.
 
     Args:
@@ -101,11 +102,11 @@ def digest_content(message: Mapping[str, Json] | None) -> bytes | None:
     return _digest(_canonical(content, _message_form().fields["content"][0]))
 
 
-def _digest(canonical: Json) -> bytes:
+def _digest(canonical: JsonValue) -> bytes:
     return hashlib.blake2b(_encoded(canonical), digest_size=DIGEST_BYTES).digest()
 
 
-def _encoded(canonical: Json) -> bytes:
+def _encoded(canonical: JsonValue) -> bytes:
     try:
         text = _encode(canonical)
     except (UnicodeEncodeError, OverflowError):
@@ -125,7 +126,7 @@ def _without_placeholder(field: re.Match[bytes]) -> bytes:
 class _Form:
     """How the values at one declared place are brought into their canonical form."""
 
-    fields: dict[str, tuple[_Form | None, Json]]
+    fields: dict[str, tuple[_Form | None, JsonValue]]
     """Of an object: the form of each field, None for one that stays as it is, and its default."""
     left_out: frozenset[str]
     """Of an object: fields that are not compared."""
@@ -160,7 +161,7 @@ def _form_of(place: Place | None) -> _Form | None:
         return None
     if place.is_number:
         return _NUMBER
-    fields: dict[str, tuple[_Form | None, Json]] = {}
+    fields: dict[str, tuple[_Form | None, JsonValue]] = {}
     for name, field in place.fields.items():
         form = _form_of(field.place)
         fields[name] = (form, _canonical(field.default, form))
@@ -174,18 +175,18 @@ def _form_of(place: Place | None) -> _Form | None:
     return form if form.fields or form.variants or form.items else None
 
 
-def _canonical(value: Json, form: _Form | None) -> Json:
+def _canonical(value: JsonValue, form: _Form | None) -> JsonValue:
     """Bring a value into a form that is equal for whatever compares as equal at its place."""
     if form is None:
         return value
     if form is _NUMBER:
         return int(value) if type(value) is float and value.is_integer() else value
     if isinstance(value, list):
-        items = cast("list[Json]", value)
+        items = cast("list[JsonValue]", value)
         return items if form.items is None else [_canonical(each, form.items) for each in items]
     if not isinstance(value, dict):
         return value
-    fields = cast("dict[str, Json]", value)
+    fields = cast("dict[str, JsonValue]", value)
     if form.variants:
         tag = fields.get(form.tag_name)
         variant = form.variants.get(tag) if type(tag) is str else None
@@ -194,8 +195,8 @@ def _canonical(value: Json, form: _Form | None) -> Json:
     return _fields(fields, form) if form.fields else fields
 
 
-def _fields(values: dict[str, Json], form: _Form) -> dict[str, Json]:
-    canonical: dict[str, Json] = {}
+def _fields(values: dict[str, JsonValue], form: _Form) -> dict[str, JsonValue]:
+    canonical: dict[str, JsonValue] = {}
     known, left_out = form.fields, form.left_out
     for name, value in values.items():
         if name in left_out:

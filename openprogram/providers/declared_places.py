@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import inspect as type_inspection
@@ -17,8 +17,8 @@ from openprogram.providers import types as t
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Json: TypeAlias = Any
-"""Any JSON value."""
+    from openprogram._json_types import JsonValue
+
 
 NON_DETERMINISTIC_FIELD_NAMES = frozenset({"timestamp"})
 """Fields that differ from run to run; skipped where a type declares them, and nowhere else."""
@@ -46,7 +46,7 @@ class Place:
     is_number: bool = False
     """Whether numbers compare by value."""
 
-    def of(self, one: Mapping[str, Json], other: Mapping[str, Json]) -> Place | None:
+    def of(self, one: Mapping[str, JsonValue], other: Mapping[str, JsonValue]) -> Place | None:
         """Choose the variant that two objects at this place are.
 
         Args:
@@ -70,7 +70,7 @@ class Field:
 
     place: Place | None = None
     """What is declared of its value; None for user data."""
-    default: Json = None
+    default: JsonValue = None
     """What its absence means; null where the type requires it."""
 
 
@@ -138,7 +138,7 @@ def _object_place(info: type_inspection.Type) -> Place:
     )
 
 
-def _default_of(declared: type_inspection.Field) -> Json:
+def _default_of(declared: type_inspection.Field) -> JsonValue:
     if declared.default is not msgspec.NODEFAULT:
         return declared.default
     if declared.default_factory is msgspec.NODEFAULT:

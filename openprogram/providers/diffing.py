@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from openprogram._json_types import JsonObject
     from openprogram.providers.comparison import Step
     from openprogram.providers.inspection import CallInspection, RecordingInspection
 
-Json: TypeAlias = dict[str, Any]
 Place: TypeAlias = "tuple[int | None, int | None]"
 """The indices of a call in both recordings; None where it is not."""
 PairState: TypeAlias = Literal["equal", "changed", "removed", "inserted"]
@@ -237,9 +237,9 @@ def _pair(side: _Side, other_side: _Side, place: Place, twin: int | None) -> Cal
     return CallPair(first=call, second=other, state="equal" if is_equal else "changed")
 
 
-def _message_count(request: Json) -> int:
+def _message_count(request: JsonObject) -> int:
     context = request.get("context")
-    messages = cast("Json", context).get("messages") if isinstance(context, dict) else None
+    messages = cast("JsonObject", context).get("messages") if isinstance(context, dict) else None
     return len(cast("list[Any]", messages)) if isinstance(messages, list) else 0
 
 
@@ -262,12 +262,12 @@ def _iterate_differences(
         yield _answer_difference(("event_count",), call.event_count, other.event_count)
 
 
-def _as_event(message: Json) -> Json:
+def _as_event(message: JsonObject) -> JsonObject:
     """Put a message where its fields have their declared types."""
     return {"type": "done", "reason": "stop", "message": message}
 
 
-def _or_missing(value: Json | None) -> Any:
+def _or_missing(value: JsonObject | None) -> Any:
     return MISSING if value is None else value
 
 
@@ -294,17 +294,17 @@ class _Contents:
     def __exit__(self, *_: object) -> None:
         os.close(self._fd)
 
-    def read_request(self, call: CallInspection) -> Json:
+    def read_request(self, call: CallInspection) -> JsonObject:
         """Read the row of a call's request."""
         return self._read_row(call, call.offset, call.request_bytes, "request")
 
-    def read_message(self, call: CallInspection) -> Json | None:
+    def read_message(self, call: CallInspection) -> JsonObject | None:
         """Read the last message of a call's answer, as it came last when no event ended it."""
         if call.answer_offset is None or call.answer_bytes is None:
             return self._read_last_snapshot(call)
         row = self._read_row(call, call.answer_offset, call.answer_bytes, "event")
         event = row.get("event")
-        found = cast("Json", event) if isinstance(event, dict) else {}
+        found = cast("JsonObject", event) if isinstance(event, dict) else {}
         message = found.get("message" if found.get("type") == "done" else "error")
         if not isinstance(message, dict):
             raise RecordingFileError(
@@ -313,20 +313,20 @@ class _Contents:
                 "was changed while it was compared; compare a copy that nothing writes to",
                 call_index=call.call_index,
             )
-        return cast("Json", message)
+        return cast("JsonObject", message)
 
-    def _read_last_snapshot(self, call: CallInspection) -> Json | None:
+    def _read_last_snapshot(self, call: CallInspection) -> JsonObject | None:
         if not call.event_count:
             return None
-        last: Json | None = None
+        last: JsonObject | None = None
         for each in read_call(self._path, call).iterate_events():
             snapshot = each.event.get("partial")
-            last = cast("Json", snapshot) if isinstance(snapshot, dict) else last
+            last = cast("JsonObject", snapshot) if isinstance(snapshot, dict) else last
         return last
 
     def _read_row(
         self, call: CallInspection, offset: int, length: int, kind: rereading.RowKind
-    ) -> Json:
+    ) -> JsonObject:
         return rereading.read_row(
             self._fd, self._path, offset, length, kind=kind, call_index=call.call_index
         )

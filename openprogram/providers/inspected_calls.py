@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 from openprogram.errors import RecordingFileError
 from openprogram.providers import file_safety
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from openprogram._json_types import JsonValue
     from openprogram.providers.types import Usage
-
-Json: TypeAlias = Any
-"""Any JSON value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +76,7 @@ class EventInspection:
     """Where its row begins, in bytes."""
     length: int
     """How long its row is, in bytes, LF included."""
-    event: dict[str, Json]
+    event: dict[str, JsonValue]
     """The event, its snapshot whole, with the fields that no type declares."""
 
 
@@ -90,7 +88,7 @@ class RecordedCall:
     """The recording."""
     inspection: CallInspection
     """What is known of the call without its content."""
-    request: Mapping[str, Json]
+    request: Mapping[str, JsonValue]
     """The whole row of its request, with `model`, `context` and `options`."""
 
     def iterate_events(self) -> Iterator[EventInspection]:
@@ -133,7 +131,7 @@ def read_call(path: Path, call: CallInspection) -> RecordedCall:
     return RecordedCall(path=path, inspection=call, request=row)
 
 
-def first_user_text(request: Mapping[str, Json]) -> str | None:
+def first_user_text(request: Mapping[str, JsonValue]) -> str | None:
     """Find what the user said first in a request.
 
     Args:
@@ -194,9 +192,9 @@ def _iterate_events(path: Path, call: CallInspection) -> Iterator[EventInspectio
         )
 
 
-def _field(value: Json, name: str) -> Json:
-    return cast("dict[str, Json]", value).get(name) if isinstance(value, dict) else None
+def _field(value: JsonValue, name: str) -> JsonValue:
+    return cast("dict[str, JsonValue]", value).get(name) if isinstance(value, dict) else None
 
 
-def _items(value: Json) -> list[Json]:
-    return cast("list[Json]", value) if isinstance(value, list) else []
+def _items(value: JsonValue) -> list[JsonValue]:
+    return cast("list[JsonValue]", value) if isinstance(value, list) else []

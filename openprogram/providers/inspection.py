@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from openprogram.errors import RecordingFileError
 from openprogram.providers import file_safety
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from openprogram._json_types import JsonObject
     from openprogram.providers.recording.reader import CheckedRow
     from openprogram.providers.recording.reading.open_calls import OpenCall
 
-Json: TypeAlias = dict[str, Any]
 
 _METADATA_NAMES = ("recording_id", "created_at", "redaction_version")
 FAILED_STOP_REASONS = frozenset({"error", "aborted"})
@@ -145,8 +145,8 @@ class _Builder:
 
     def __init__(self) -> None:
         self._header: HeaderInspection | None = None
-        self._calls: list[Json] = []
-        self._prices: dict[int, Json] = {}
+        self._calls: list[JsonObject] = []
+        self._prices: dict[int, JsonObject] = {}
         # A long recording names the same few models again and again.
         self._names: dict[str, str] = {}
 
@@ -178,9 +178,9 @@ class _Builder:
                 call["last_line_number"] = known.last_line_number
                 call["end_offset"] = known.end_offset
 
-    def _begin(self, row: CheckedRow) -> Json:
-        model = cast("Json", row.value["model"])
-        call: Json = dict.fromkeys(_CALL_FIELD_NAMES)
+    def _begin(self, row: CheckedRow) -> JsonObject:
+        model = cast("JsonObject", row.value["model"])
+        call: JsonObject = dict.fromkeys(_CALL_FIELD_NAMES)
         call |= {
             "call_index": row.call_index,
             "provider": self._name(model.get("provider")),
@@ -194,14 +194,14 @@ class _Builder:
         self._calls.append(call)
         cost = model.get("cost")
         self._prices[cast("int", row.call_index)] = (
-            cast("Json", cost) if isinstance(cost, dict) else {}
+            cast("JsonObject", cost) if isinstance(cost, dict) else {}
         )
         return call
 
     def _name(self, value: object) -> str | None:
         return self._names.setdefault(value, value) if isinstance(value, str) else None
 
-    def _end_message(self, call: Json, event: t.EventDone | t.EventError) -> None:
+    def _end_message(self, call: JsonObject, event: t.EventDone | t.EventError) -> None:
         message = final_message(event)
         call["stop_reason"] = message.stop_reason
         call["usage"] = message.usage
@@ -226,7 +226,7 @@ _CALL_FIELD_NAMES = tuple(each.name for each in fields(CallInspection))
 
 
 def _header(row: CheckedRow) -> HeaderInspection:
-    header = cast("Json", row.value)
+    header = cast("JsonObject", row.value)
     return HeaderInspection(
         line_number=row.line_number,
         format_version=header["format_version"],
@@ -235,7 +235,7 @@ def _header(row: CheckedRow) -> HeaderInspection:
     )
 
 
-def _cost_usd(usage: t.Usage, prices: Json, *, is_failed: bool) -> float | None:
+def _cost_usd(usage: t.Usage, prices: JsonObject, *, is_failed: bool) -> float | None:
     """Give the cost that was worked out; nought is believed only when every price was known.
 
     Of a failed call without a count nobody knows what the vendor charges.

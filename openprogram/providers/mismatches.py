@@ -16,7 +16,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import msgspec
 
@@ -29,10 +29,9 @@ from openprogram.providers.recording.redaction import remove_secret_values
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from openprogram._json_types import JsonValue
     from openprogram.providers.comparison import Difference
 
-Json: TypeAlias = Any
-"""Any JSON value."""
 
 KEPT_COUNT = 50
 """How many reports are kept; older ones go when a new one comes."""
@@ -86,15 +85,15 @@ class MismatchReport:
     """The recorded call that was expected next."""
     field_path: str
     """Where the requests differ first, such as `context.messages[2].content`."""
-    recorded: Json
+    recorded: JsonValue
     """What the recording holds there, or `MISSING`; a long value is cut, and text."""
-    incoming: Json
+    incoming: JsonValue
     """What the run asked there, likewise."""
     ignore: tuple[str, ...]
     """The field paths that were not compared."""
 
     @property
-    def recorded_request(self) -> Mapping[str, Json]:
+    def recorded_request(self) -> Mapping[str, JsonValue]:
         """The recorded request: `model`, `context` and `options`.
 
         Raises:
@@ -104,7 +103,7 @@ class MismatchReport:
         return self._requests.recorded_request
 
     @property
-    def incoming_request(self) -> Mapping[str, Json]:
+    def incoming_request(self) -> Mapping[str, JsonValue]:
         """The request that came, likewise.
 
         Raises:
@@ -124,8 +123,8 @@ def write_mismatch_report(
     recording: Path,
     call_index: int,
     difference: Difference,
-    recorded_request: Mapping[str, Json],
-    incoming_request: Mapping[str, Json],
+    recorded_request: Mapping[str, JsonValue],
+    incoming_request: Mapping[str, JsonValue],
     ignore: Sequence[str] = (),
 ) -> MismatchReport:
     """Keep a report of a mismatch, and remove the oldest beyond `KEPT_COUNT`.
@@ -260,7 +259,7 @@ def _remove_oldest(directory_fd: int) -> None:
             os.unlink(name, dir_fd=directory_fd)
 
 
-def _presentable(difference: Difference, value: Json) -> dict[str, Json]:
+def _presentable(difference: Difference, value: JsonValue) -> dict[str, JsonValue]:
     """Bound a value for lists, secrets removed by the name of its field."""
     if value is MISSING:
         return {}
@@ -277,7 +276,7 @@ def _presentable(difference: Difference, value: Json) -> dict[str, Json]:
 
 
 def _encode_requests(
-    path: Path, recorded_request: Mapping[str, Json], incoming_request: Mapping[str, Json]
+    path: Path, recorded_request: Mapping[str, JsonValue], incoming_request: Mapping[str, JsonValue]
 ) -> bytes:
     requests = {
         "recorded_request": _parts_of(recorded_request),
@@ -287,13 +286,13 @@ def _encode_requests(
     return data if len(data) <= LARGEST_REPORT_BYTES else _encode(path, _shortened(requests))
 
 
-def _parts_of(request: Mapping[str, Json]) -> dict[str, Json]:
+def _parts_of(request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {
         name: remove_secret_values(request.get(name)) for name in ("model", "context", "options")
     }
 
 
-def _shortened(value: Json) -> Json:
+def _shortened(value: JsonValue) -> JsonValue:
     """Cut long texts, so that two of them are still equal only when they were."""
     if isinstance(value, str):
         if len(value) <= _KEPT_CHARACTERS:
@@ -301,14 +300,14 @@ def _shortened(value: Json) -> Json:
         digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{value[:_KEPT_CHARACTERS]}... ({len(value):,} characters, sha256 {digest})"
     if isinstance(value, dict):
-        items = cast("dict[str, Json]", value).items()
+        items = cast("dict[str, JsonValue]", value).items()
         return {key: _shortened(inner) for key, inner in items}
     if isinstance(value, list):
-        return [_shortened(inner) for inner in cast("list[Json]", value)]
+        return [_shortened(inner) for inner in cast("list[JsonValue]", value)]
     return value
 
 
-def _encode(path: Path, value: dict[str, Json]) -> bytes:
+def _encode(path: Path, value: dict[str, JsonValue]) -> bytes:
     try:
         return encode_row(value)
     except RowError as error:

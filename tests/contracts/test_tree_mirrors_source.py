@@ -28,6 +28,10 @@ _TESTED_ELSEWHERE: Final = {
     "openprogram/__init__.py": ("tests/cli/test_app.py", "its version is what the program says"),
     "openprogram/__main__.py": ("tests/cli/test_app.py", _BY_ITS_COMMAND),
     "openprogram/cli/recordings/__init__.py": ("tests/cli/test_commands.py", _BY_ITS_COMMAND),
+    "openprogram/_json_types.py": (
+        "tests/providers/recording/test_format.py",
+        "it has names for the type checker alone",
+    ),
     "openprogram/errors.py": (
         "tests/contracts/test_errors_tree.py",
         "the whole tree is held against its drawing",

@@ -30,7 +30,8 @@ from openprogram.providers.recording.snapshots import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Json: TypeAlias = dict[str, Any]
+    from openprogram._json_types import JsonObject
+
 SnapshotForm: TypeAlias = Literal["derived", "full"]
 Outcome: TypeAlias = Literal["complete", "error", "cancelled", "abandoned"]
 
@@ -64,8 +65,8 @@ class CallRows:
         self._tracker = SnapshotTracker()
         self._streams: dict[int, _BlockStream] = {}
         self._held: deque[_HeldRow] = deque()
-        self._stub: tuple[tuple[Any, ...], Json] = ((), {})
-        self._unrecorded: list[Json] = []
+        self._stub: tuple[tuple[Any, ...], JsonObject] = ((), {})
+        self._unrecorded: list[JsonObject] = []
         self.event_count = 0
         """How many event rows have been handed out."""
 
@@ -114,7 +115,7 @@ class CallRows:
         Returns:
             The `call_end` row, a whole line.
         """
-        row: Json = {
+        row: JsonObject = {
             "type": "call_end",
             "call_index": self._call_index,
             "event_count": self.event_count,
@@ -159,7 +160,7 @@ class CallRows:
         else:
             snapshot = self._stub_of(event.partial, changed)
             derived = True
-        wire: Json = {
+        wire: JsonObject = {
             "type": event.type,
             "content_index": event.content_index,
             "delta": "",
@@ -184,7 +185,7 @@ class CallRows:
             if whole is not None:
                 self._hold(event, whole, None, None, whole=True)
             return
-        wire: Json = {"type": event.type, "content_index": index}
+        wire: JsonObject = {"type": event.type, "content_index": index}
         if isinstance(event, t.EventTextEnd | t.EventThinkingEnd):
             wire["content"] = remove_secrets_from_text(event.content)
         elif isinstance(event, t.EventToolCallEnd):
@@ -195,9 +196,9 @@ class CallRows:
         wire[DERIVED_KEY] = True
         self._hold(event, wire, None, None, whole=False)
 
-    def _whole(self, event: t.RecordedEvent) -> Json | None:
+    def _whole(self, event: t.RecordedEvent) -> JsonObject | None:
         """Redact an event whole, or leave it out when no reader would accept it."""
-        wire = cast("Json", remove_secret_values(event))
+        wire = cast("JsonObject", remove_secret_values(event))
         try:
             t.from_wire(t.AssistantMessageEvent, wire)
         except ValueError:
@@ -205,32 +206,32 @@ class CallRows:
             return None
         return wire
 
-    def _stub_of(self, partial: t.AssistantMessage, changed: frozenset[str]) -> Json:
+    def _stub_of(self, partial: t.AssistantMessage, changed: frozenset[str]) -> JsonObject:
         if changed:
             names = [n for n in t.AssistantMessage.__struct_fields__ if n in changed]
             fields = {name: remove_secret_values(getattr(partial, name)) for name in names}
             return self._base_stub(partial) | fields
         return self._base_stub(partial)
 
-    def _base_stub(self, partial: t.AssistantMessage) -> Json:
+    def _base_stub(self, partial: t.AssistantMessage) -> JsonObject:
         key = (partial.api, partial.provider, partial.model, partial.timestamp)
         if self._stub[0] != key:
-            whole: Json = {"role": partial.role, "content": []}
+            whole: JsonObject = {"role": partial.role, "content": []}
             whole |= {name: getattr(partial, name) for name in STUB_FIELD_NAMES[2:]}
-            self._stub = (key, cast("Json", remove_secret_values(whole)))
+            self._stub = (key, cast("JsonObject", remove_secret_values(whole)))
         return self._stub[1]
 
     def _hold(
         self,
         event: t.RecordedEvent,
-        wire: Json,
+        wire: JsonObject,
         awaited: tuple[_BlockStream, int] | None,
         complete: Callable[[], None] | None,
         *,
         whole: bool,
     ) -> None:
         needs = [awaited] if awaited else []
-        patches: list[tuple[Json, str, _BlockStream, int]] = []
+        patches: list[tuple[JsonObject, str, _BlockStream, int]] = []
         partial: t.AssistantMessage | None = getattr(event, "partial", None)
         if whole and partial is not None:
             for index, stream in self._streams.items():
@@ -244,7 +245,7 @@ class CallRows:
         rows: list[bytes] = []
         while self._held and self._held[0].is_ready():
             wire = self._held.popleft().take()
-            row: Json = {
+            row: JsonObject = {
                 "type": "event",
                 "call_index": self._call_index,
                 "event_index": self.event_count,
@@ -290,9 +291,9 @@ class _HeldRow:
 
     def __init__(
         self,
-        wire: Json,
+        wire: JsonObject,
         needs: list[tuple[_BlockStream, int]],
-        patches: list[tuple[Json, str, _BlockStream, int]],
+        patches: list[tuple[JsonObject, str, _BlockStream, int]],
         complete: Callable[[], None] | None,
     ) -> None:
         self._wire = wire
@@ -303,7 +304,7 @@ class _HeldRow:
     def is_ready(self) -> bool:
         return all(len(stream.redacted_pieces) >= count for stream, count in self._needs)
 
-    def take(self) -> Json:
+    def take(self) -> JsonObject:
         for block, field, stream, count in self._patches:
             block[field] = "".join(stream.redacted_pieces[:count])
         if self._complete is not None:
@@ -312,8 +313,8 @@ class _HeldRow:
 
 
 def _open_block_patch(
-    partial: t.AssistantMessage, wire: Json, index: int, stream: _BlockStream
-) -> tuple[Json, str, _BlockStream, int] | None:
+    partial: t.AssistantMessage, wire: JsonObject, index: int, stream: _BlockStream
+) -> tuple[JsonObject, str, _BlockStream, int] | None:
     """Find the text of an open block in a snapshot that is written whole.
 
     A snapshot that ends inside a secret shows no secret to the redactor, so its text is replaced by

@@ -9,12 +9,12 @@ import json
 import re
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-Json: TypeAlias = dict[str, Any]
-"""A row as it stands in the file: a JSON object."""
+if TYPE_CHECKING:
+    from openprogram._json_types import JsonObject
 
 RECORDING_FORMAT_VERSION = 1
 """What writers emit."""
@@ -124,7 +124,7 @@ def encode_header(
     )
 
 
-def encode_row(row: Json) -> bytes:
+def encode_row(row: JsonObject) -> bytes:
     r"""Encode a row as one line.
 
     Args:
@@ -149,7 +149,7 @@ def encode_row(row: Json) -> bytes:
     return line + b"\n"
 
 
-def _encode(row: Json) -> bytes:
+def _encode(row: JsonObject) -> bytes:
     try:
         return msgspec.json.encode(row)
     except (UnicodeEncodeError, OverflowError):
@@ -162,7 +162,7 @@ def _encode(row: Json) -> bytes:
     return text.encode("ascii")
 
 
-def decode_row(line: bytes) -> Json:
+def decode_row(line: bytes) -> JsonObject:
     r"""Decode a line strictly, and exactly name what is wrong with it.
 
     Args:
@@ -202,7 +202,7 @@ def decode_row(line: bytes) -> Json:
         raise RowError("invalid_json", "a number has more digits than are allowed") from None
     if not isinstance(value, dict):
         raise RowError("not_an_object", "a row is a JSON object")
-    row = cast("Json", value)
+    row = cast("JsonObject", value)
     notes.raise_for(row)
     return row
 
@@ -218,7 +218,7 @@ class _Notes:
         self._has_any_twin = False
         self._non_finite = False
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> Json:
+    def _object(self, pairs: list[tuple[str, Any]]) -> JsonObject:
         value = dict(pairs)
         # The outermost object closes last, so in the end this is about the row itself.
         self._has_own_twin = len(value) != len(pairs)
@@ -234,7 +234,7 @@ class _Notes:
         self._non_finite = True
         return 0.0
 
-    def raise_for(self, row: Json) -> None:
+    def raise_for(self, row: JsonObject) -> None:
         if self._has_own_twin:
             raise RowError("duplicate_key", "the row has a key twice")
         if self._has_any_twin and row.get("type") == "request":

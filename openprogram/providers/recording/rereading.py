@@ -17,9 +17,9 @@ from openprogram.providers.recording.format import RowError, decode_row
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from openprogram._json_types import JsonObject
     from openprogram.providers.recording.snapshots import SnapshotReader
 
-Json: TypeAlias = dict[str, Any]
 RowKind: TypeAlias = Literal["request", "event"]
 
 _decode = cast("Any", msgspec.json.Decoder()).decode
@@ -27,7 +27,7 @@ _decode = cast("Any", msgspec.json.Decoder()).decode
 
 def read_row(
     fd: int, path: Path, offset: int, length: int, *, kind: RowKind, call_index: int
-) -> Json:
+) -> JsonObject:
     """Read one row of a call.
 
     Args:
@@ -54,7 +54,7 @@ def read_row(
     return row
 
 
-def decode_line(path: Path, line: bytes, *, call_index: int) -> Json:
+def decode_line(path: Path, line: bytes, *, call_index: int) -> JsonObject:
     """Decode a line that was a sound row.
 
     Args:
@@ -78,12 +78,12 @@ def decode_line(path: Path, line: bytes, *, call_index: int) -> Json:
             raise _changed(path, call_index) from error
     if not isinstance(row, dict):
         raise _changed(path, call_index)
-    return cast("Json", row)
+    return cast("JsonObject", row)
 
 
 def whole_event(
-    path: Path, row: Json, snapshots: SnapshotReader, *, call_index: int, event_index: int
-) -> Json:
+    path: Path, row: JsonObject, snapshots: SnapshotReader, *, call_index: int, event_index: int
+) -> JsonObject:
     """Take the event out of its row, and put its snapshot back.
 
     Args:
@@ -103,13 +103,13 @@ def whole_event(
     if row.get("event_index") != event_index or not isinstance(event, dict):
         raise _changed(path, call_index)
     try:
-        return snapshots.rebuild(cast("Json", event))
+        return snapshots.rebuild(cast("JsonObject", event))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         # The strict reader accepted other bytes than these.
         raise _changed(path, call_index) from error
 
 
-def typed_event(path: Path, type_: Any, event: Json, *, call_index: int) -> Any:
+def typed_event(path: Path, type_: Any, event: JsonObject, *, call_index: int) -> Any:
     """Build the typed event.
 
     Args:

@@ -14,16 +14,16 @@ message are as in the snapshot before, unless the stub names them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from openprogram.providers import types as t
 
 if TYPE_CHECKING:
+    from openprogram._json_types import JsonObject
     from openprogram.providers.types import AssistantContent, AssistantMessage, RecordedEvent
 
-Json: TypeAlias = dict[str, Any]
 
 DERIVED_KEY = "partial_derived"
 """Stands, as true, in an event row whose `partial` is a stub."""
@@ -31,7 +31,7 @@ DERIVED_KEY = "partial_derived"
 STUB_FIELD_NAMES = ("role", "content", "api", "provider", "model", "timestamp")
 """What a stub always holds: older readers require these fields."""
 
-_EMPTY_BLOCKS: dict[str, Json] = {
+_EMPTY_BLOCKS: dict[str, JsonObject] = {
     "text_start": t.to_wire(t.TextContent(text="")),
     "thinking_start": t.to_wire(t.ThinkingContent(thinking="")),
 }
@@ -55,9 +55,9 @@ class SnapshotReader:
     """
 
     def __init__(self) -> None:
-        self._snapshot: Json = {}
+        self._snapshot: JsonObject = {}
 
-    def rebuild(self, event: Json) -> Json:
+    def rebuild(self, event: JsonObject) -> JsonObject:
         """Give an event with its whole snapshot.
 
         Args:
@@ -73,17 +73,17 @@ class SnapshotReader:
         if not isinstance(partial, dict):
             return event
         if event.get(DERIVED_KEY) is not True:
-            self._snapshot = cast("Json", partial)
+            self._snapshot = cast("JsonObject", partial)
             return event
-        stub = cast("Json", partial)
-        content = _derive(event, cast("list[Json]", self._snapshot.get("content", [])))
+        stub = cast("JsonObject", partial)
+        content = _derive(event, cast("list[JsonObject]", self._snapshot.get("content", [])))
         self._snapshot = {**self._snapshot, **stub, "content": content}
         whole = {name: value for name, value in event.items() if name != DERIVED_KEY}
         whole["partial"] = self._snapshot
         return whole
 
 
-def _derive(event: Json, before: list[Json]) -> list[Json]:
+def _derive(event: JsonObject, before: list[JsonObject]) -> list[JsonObject]:
     """Apply one event to the content of the snapshot before it."""
     kind: str = event["type"]
     index: int = event.get("content_index", -1)
@@ -101,7 +101,7 @@ def _derive(event: Json, before: list[Json]) -> list[Json]:
     return content
 
 
-def _derive_block(event: Json, block: Json) -> Json:
+def _derive_block(event: JsonObject, block: JsonObject) -> JsonObject:
     kind: str = event["type"]
     if kind == "toolcall_end":
         return event["tool_call"]

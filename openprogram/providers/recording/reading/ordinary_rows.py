@@ -6,7 +6,7 @@ What is taken here the exact parser `format.decode_row` would take too, with the
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -15,9 +15,9 @@ from openprogram.providers.recording.format import OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from openprogram._json_types import JsonObject
     from openprogram.providers.types import RecordedEvent
 
-Json: TypeAlias = dict[str, Any]
 
 NOT_ORDINARY = (ValueError, RecursionError)
 """What a strict decoder raises for a text that the exact parser has to judge."""
@@ -47,7 +47,7 @@ _decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
-def take_ordinary(line: bytes, decode_event: Callable[[bytes], RecordedEvent]) -> Json | None:
+def take_ordinary(line: bytes, decode_event: Callable[[bytes], RecordedEvent]) -> JsonObject | None:
     """Take a request, event or call_end apart, its keys known to be without twins.
 
     Args:
@@ -65,12 +65,12 @@ def take_ordinary(line: bytes, decode_event: Callable[[bytes], RecordedEvent]) -
     return _event(line, decode_event) or _request(line)
 
 
-def _call_end(line: bytes) -> Json | None:
+def _call_end(line: bytes) -> JsonObject | None:
     match = _CALL_END.fullmatch(line) or _SORTED_CALL_END.fullmatch(line)
     if match is None:
         return None
     call_index, event_count, outcome = match.groups()
-    row: Json = {
+    row: JsonObject = {
         "type": "call_end",
         "call_index": int(call_index),
         "event_count": int(event_count),
@@ -80,7 +80,7 @@ def _call_end(line: bytes) -> Json | None:
     return row
 
 
-def _event(line: bytes, decode_event: Callable[[bytes], RecordedEvent]) -> Json | None:
+def _event(line: bytes, decode_event: Callable[[bytes], RecordedEvent]) -> JsonObject | None:
     head = _EVENT_HEAD.match(line)
     if head is not None:
         call_index, event_index = head.groups()
@@ -106,19 +106,19 @@ def _event(line: bytes, decode_event: Callable[[bytes], RecordedEvent]) -> Json 
     }
 
 
-def _request(line: bytes) -> Json | None:
+def _request(line: bytes) -> JsonObject | None:
     try:
         row = _decode(line)
     except NOT_ORDINARY:
         return None
-    if type(row) is not dict or cast("Json", row).get("type") != "request":
+    if type(row) is not dict or cast("JsonObject", row).get("type") != "request":
         return None
     encoded = _encode(row)
     # What is encoded from a dict has no key twice. So the line has none either when it is the same
     # text, or another way to write as many keys.
     if encoded != line and _key_count(encoded) != _key_count(line):
         return None
-    return cast("Json", row)
+    return cast("JsonObject", row)
 
 
 def _key_count(text: bytes) -> int:

@@ -8,7 +8,7 @@ way the same rows are accepted.
 from __future__ import annotations
 
 import re
-from typing import Any, Final, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, cast
 
 import msgspec
 
@@ -21,7 +21,9 @@ from openprogram.providers.recording.reading.ordinary_rows import NOT_ORDINARY, 
 from openprogram.providers.recording.reading.strict_events import event_type, ordinary_event_decoder
 from openprogram.providers.recording.snapshots import DERIVED_KEY, DerivationChecker
 
-Json: TypeAlias = dict[str, Any]
+if TYPE_CHECKING:
+    from openprogram._json_types import JsonObject
+
 Taken: TypeAlias = tuple[str, int | None, int | None, Any]
 """Kind, call_index, event_index and value of a row, as `reader.CheckedRow` has them."""
 
@@ -119,7 +121,7 @@ class RowChecker:
             return None
         return self.open_calls.get(int(digits))
 
-    def _judge(self, row: Json, line_number: int) -> Taken:
+    def _judge(self, row: JsonObject, line_number: int) -> Taken:
         if not self._may_begin:
             self._take_header(row)
             return ("header", None, None, row)
@@ -135,7 +137,7 @@ class RowChecker:
             case _:
                 raise RowError("unknown_row_type", f"a row is one of {', '.join(rules.ROW_TYPES)}")
 
-    def _take_header(self, row: Json) -> None:
+    def _take_header(self, row: JsonObject) -> None:
         if row.get("type") != "header":
             raise RowError("missing_header", "the first row has to be the header")
         version = row.get("format_version")
@@ -154,7 +156,7 @@ class RowChecker:
         self._decode_event = ordinary_event_decoder(version)
         self._event_type = event_type(version)
 
-    def _take_request(self, row: Json, line_number: int) -> int:
+    def _take_request(self, row: JsonObject, line_number: int) -> int:
         for name in ("model", "context"):
             if not isinstance(row.get(name), dict):
                 raise RowError("missing_field", f"a request needs an object as its {name}")
@@ -169,7 +171,7 @@ class RowChecker:
         self.open_calls[call_index] = OpenCall(call_index, line_number, is_begun_before=False)
         return call_index
 
-    def _take_event_row(self, row: Json) -> Taken:
+    def _take_event_row(self, row: JsonObject) -> Taken:
         call = self._call_of(row, "call_ended", "an event follows the end of its call")
         event_index = row.get("event_index")
         if call.checker is None and not call.event_count and _is_index(event_index):
@@ -183,7 +185,7 @@ class RowChecker:
         event = row.get("event")
         if isinstance(event, msgspec.Struct):
             return self._take_event(call, event, getattr(event, DERIVED_KEY, None), b"")
-        is_derived = cast("Json", event).get(DERIVED_KEY) if isinstance(event, dict) else None
+        is_derived = cast("JsonObject", event).get(DERIVED_KEY) if isinstance(event, dict) else None
         try:
             event = msgspec.convert(event, self._event_type)
         except (ValueError, RecursionError) as error:
@@ -211,7 +213,7 @@ class RowChecker:
         value = _as_plain(event) if isinstance(event, _TERMINAL_TYPES) else None
         return ("event", call.call_index, index, value)
 
-    def _take_call_end(self, row: Json) -> Taken:
+    def _take_call_end(self, row: JsonObject) -> Taken:
         call = self._call_of(row, "duplicate_call_end", "the call has an end already")
         count = row.get("event_count")
         if not _is_index(count) or (count != call.event_count and not call.is_begun_before):
@@ -230,7 +232,7 @@ class RowChecker:
             self._ended_before.add(call.call_index)
         return ("call_end", call.call_index, count, outcome)
 
-    def _call_of(self, row: Json, code_if_ended: str, reason_if_ended: str) -> OpenCall:
+    def _call_of(self, row: JsonObject, code_if_ended: str, reason_if_ended: str) -> OpenCall:
         call_index = row.get("call_index")
         if not _is_index(call_index):
             raise _bad_call_index()
