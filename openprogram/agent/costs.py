@@ -9,7 +9,11 @@ from openprogram.errors import AgentError, quoted
 if TYPE_CHECKING:
     from openprogram.providers import types as t
 
-_REMEDY = "leave the limit out, or give the model its prices"
+_TOKENS_PER_PRICE = 1_000_000
+_REMEDY = (
+    "leave the limit out, or give the prices: in Model.cost, or to openprogram run in a file, with "
+    "--prices or the setting prices_file"
+)
 
 
 def known_cost_usd(usage: t.Usage, prices: t.ModelCost) -> float | None:
@@ -29,6 +33,8 @@ def known_cost_usd(usage: t.Usage, prices: t.ModelCost) -> float | None:
         True
         >>> known_cost_usd(counted, t.ModelCost(input=0.0, output=0.0))
         0.0
+        >>> known_cost_usd(counted, t.ModelCost(input=1.0, output=2.0))
+        2e-05
     """
     if usage.cost.total > 0:
         return usage.cost.total
@@ -42,8 +48,12 @@ def known_cost_usd(usage: t.Usage, prices: t.ModelCost) -> float | None:
     )
     if not any(count for count, _ in needed):
         return None
-    is_known = all(price is not None for count, price in needed if count)
-    return usage.cost.total if is_known else None
+    cost_usd = 0.0
+    for count, price in needed:
+        if count and price is None:
+            return None
+        cost_usd += count * (price or 0.0) / _TOKENS_PER_PRICE
+    return cost_usd
 
 
 class CostLimit:
@@ -66,7 +76,7 @@ class CostLimit:
         is_priced = model.cost.input is not None and model.cost.output is not None
         if limit_usd is not None and not is_priced:
             rule = (
-                f"the prices of {quoted(model.id)} are not known, so a limit of {limit_usd:g} USD "
+                f"the prices of {_name(model)} are not known, so a limit of {limit_usd:g} USD "
                 "cannot be kept"
             )
             raise AgentError(rule, remedy=_REMEDY)
@@ -88,7 +98,7 @@ class CostLimit:
         elif answer.stop_reason not in {"error", "aborted"} or answer.usage.total_tokens:
             # A request that failed before anything was counted is not charged by any vendor.
             rule = (
-                f"what an answer of {quoted(self._model.id)} cost is not known, so a limit of "
+                f"what an answer of {_name(self._model)} cost is not known, so a limit of "
                 f"{self._limit_usd:g} USD cannot be kept"
             )
             raise AgentError(rule, remedy=_REMEDY)
@@ -105,3 +115,8 @@ class CostLimit:
                 "one more call is needed"
             )
             raise AgentError(rule, remedy="allow more")
+
+
+def _name(model: t.Model) -> str:
+    """Name a model as a file of prices does."""
+    return quoted(f"{model.provider}/{model.id}")

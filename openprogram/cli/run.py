@@ -120,6 +120,14 @@ def run(
             "known.",
         ),
     ] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="What models cost: a JSON file of yours, see docs/agents.md; else the one that "
+            "the setting prices_file names.",
+        ),
+    ] = None,
     mcp: Annotated[
         list[str] | None,
         typer.Option(
@@ -153,6 +161,10 @@ def run(
     if worker:
         if server_commands:
             raise _diagnostics.UsageError("--mcp: a worker starts no tool servers; leave it out")
+        if prices is not None:
+            raise _diagnostics.UsageError(
+                "--prices: a worker reads the file that the setting prices_file names; set that"
+            )
         from openprogram.cli.worker import run_there  # late: only this needs it
 
         return run_there(
@@ -173,7 +185,7 @@ def run(
     from openprogram.providers.registry import create_runtime
 
     snapshot = initialize_provider_runtime()
-    runtime = create_runtime(provider, model)
+    runtime = create_runtime(provider, model, prices_file=None if prices is None else Path(prices))
     turns = DEFAULT_TURN_LIMIT if max_turns is None else max_turns
     task = _Task(
         prompt=prompt,

@@ -142,6 +142,13 @@ SETTINGS: tuple[SettingSpec, ...] = (
         apply="next_start",
     ),
     SettingSpec(
+        key="prices_file",
+        type="string",
+        default="",
+        description="A file of what models cost, by its absolute path; without one it is unknown.",
+        apply="next_start",
+    ),
+    SettingSpec(
         key="ui.theme",
         type="string",
         default="auto",

@@ -6,6 +6,7 @@ import difflib
 import os
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
@@ -20,12 +21,14 @@ from openprogram.errors import (
 )
 from openprogram.providers import types as t
 from openprogram.providers.initialization import initialize_provider_runtime
+from openprogram.providers.prices import price_of, read_prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from openprogram.config import Settings
     from openprogram.providers.activation import RuntimeMode
+    from openprogram.providers.prices import Price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +139,8 @@ class Runtime:
     """Who answers."""
     mode: RuntimeMode
     """What this process does with provider calls."""
+    price: Price | None = None
+    """What the model costs and who says so; None when no file of prices does."""
     options: t.SimpleStreamOptions = field(repr=False)
     """Options to start from; they hold the key that was given explicitly, if one was."""
 
@@ -149,7 +154,11 @@ class _Choice:
 
 
 def create_runtime(
-    provider: str | None = None, model: str | None = None, api_key: str | None = None
+    provider: str | None = None,
+    model: str | None = None,
+    api_key: str | None = None,
+    *,
+    prices_file: Path | None = None,
 ) -> Runtime:
     """Choose who answers.
 
@@ -162,14 +171,18 @@ def create_runtime(
         provider: One of `PROVIDERS`.
         model: The vendor's name of the model.
         api_key: A key to use instead of the stored one.
+        prices_file: What models cost, instead of the file that the setting `prices_file` names; see
+            `openprogram.providers.prices`.
 
     Returns:
-        The model, and options that hold the key if one was given.
+        The model, with its prices if they are known, and options that hold the key if one was
+        given.
 
     Raises:
         ProviderRuntimeInitializationError: The runtime could not start.
         ProviderBlockedError: The settings of recording and replay cannot be honoured.
-        ConfigError: The settings are not what they should be, or a replay has no provider chosen.
+        ConfigError: The settings or the file of prices are not what they should be, or a replay
+            has no provider chosen.
         CredentialMissingError: No provider is chosen, and none has a credential.
         ProviderError: There is no provider of this name.
     """
@@ -190,8 +203,10 @@ def create_runtime(
         (choice.model for choice in choices() if choice.model and choice.provider in {"", name}),
         metadata.default_model,
     )
+    price = _find_price(prices_file, snapshot.settings, metadata.model_namespace, model_id)
     return Runtime(
-        model=_model_of(metadata, model_id),
+        model=_model_of(metadata, model_id, price),
+        price=price,
         mode=snapshot.mode,
         options=t.SimpleStreamOptions(api_key=api_key),
     )
@@ -233,7 +248,25 @@ def _say_near(name: str) -> str:
     return f"did you mean {near[0]}? Or {choice}" if near else choice
 
 
-def _model_of(metadata: ProviderMetadata, model_id: str) -> t.Model:
+def _find_price(
+    explicit: Path | None, settings: Settings | None, provider: str, model_id: str
+) -> Price | None:
+    path = explicit
+    if path is None:
+        named = "" if settings is None else cast("str", settings.get("prices_file"))
+        if not named:
+            return None
+        path = Path(named)
+        if not path.is_absolute():
+            raise ConfigError(
+                f"setting prices_file: {quoted(named)} would be another file in each directory; "
+                "give its absolute path",
+                key="prices_file",
+            )
+    return price_of(read_prices(path), provider, model_id)
+
+
+def _model_of(metadata: ProviderMetadata, model_id: str, price: Price | None) -> t.Model:
     return t.Model(
         id=model_id,
         name=model_id,
@@ -241,4 +274,5 @@ def _model_of(metadata: ProviderMetadata, model_id: str) -> t.Model:
         provider=metadata.model_namespace,
         base_url=os.environ.get(metadata.base_url_variable) or metadata.base_url,
         input=list(metadata.input),
+        cost=t.ModelCost() if price is None else price.to_cost(),
     )

@@ -17,6 +17,7 @@ _COUNTED = t.Usage(input=5, total_tokens=5, cost=t.UsageCost(total=0.25))
         (_COUNTED, _PRICES, 0.25),
         (_COUNTED, t.ModelCost(), 0.25),  # its provider knows prices of its own
         (t.Usage(input=5), t.ModelCost(output=1.0), None),
+        (t.Usage(input=500_000, output=250_000), _PRICES, 1.0),  # recorded without prices
         (t.Usage(input=5, cache_read=1), _PRICES, None),
         (t.Usage(input=5, cache_read=1), t.ModelCost(input=0.0, output=0.0), None),
         (t.Usage(), _PRICES, None),  # nobody counted

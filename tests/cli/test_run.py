@@ -241,9 +241,27 @@ def test_a_limit_in_usd_is_refused_where_prices_are_not_known(replay: Replay) ->
         1,
         "",
         (
-            "error: the prices of 'claude-sonnet-4-5' are not known, so a limit of 0.5 USD cannot "
-            "be kept; leave the limit out, or give the model its prices\n"
+            "error: the prices of 'anthropic/claude-sonnet-4-5' are not known, so a limit of 0.5 "
+            "USD cannot be kept; leave the limit out, or give the prices: in Model.cost, or to "
+            "openprogram run in a file, with --prices or the setting prices_file\n"
         ),
+    )
+
+
+def test_prices_of_a_file_make_the_cost_and_keep_the_limit(
+    replay: Replay, state_dir: Path, tmp_path: Path
+) -> None:
+    entry = {"input": 1000.0, "output": 2000.0, "source": "made up", "as_of": "2026-12-01"}
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps({"anthropic/claude-sonnet-4-5": entry}))
+    assert "replay mismatch at call 0, field model.cost." in replay("--prices", str(path)).err
+    choose = {"mode": "replay", "file": "first", "ignore": ["model.cost"]}
+    (state_dir / "config.json").write_text(json.dumps({"record_replay": choose}))
+    done = replay("--prices", str(path), "--max-usd", "0.6", "--json")
+    assert (done.exit_code, json.loads(done.out)["cost_usd"]) == (0, 1.02)
+    assert replay("--prices", str(path), "--max-usd", "0.4").err == (
+        "error: no answer for 0.4 USD: 0.500000 USD are spent, and one more call is needed; "
+        "allow more\n"
     )
 
 

@@ -215,3 +215,31 @@ def test_a_real_blocked_process_says_why_once(state_dir: Path) -> None:
             print(type(error).__name__)
     """
     assert output_of(code) == "ProviderBlockedError\n"
+
+
+def test_prices_come_from_the_file_that_is_given_or_set_and_else_are_unknown(
+    start: Start, tmp_path: Path
+) -> None:
+    def write(name: str, usd: float) -> Path:
+        path = tmp_path / name
+        entry = {"input": usd, "output": 2 * usd, "source": "somewhere", "as_of": "2026-12-01"}
+        path.write_text(json.dumps({"anthropic/m": entry}))
+        return path
+
+    given, set_ = write("given.json", 1.0), write("set.json", 5.0)
+    start(prices_file=str(set_))
+    runtime = create_runtime("anthropic", "m")
+    assert runtime.model.cost == t.ModelCost(input=5.0, output=10.0, source="configured")
+    assert runtime.price is not None
+    assert runtime.price.source == "somewhere"
+    assert create_runtime("anthropic", "m", prices_file=given).model.cost.input == 1.0
+    other = create_runtime("anthropic", "n")
+    assert (other.model.cost, other.price) == (t.ModelCost(), None)
+    start()
+    assert create_runtime("anthropic", "m").model.cost == t.ModelCost()
+    start(prices_file="set.json")
+    with pytest.raises(ConfigError, match=r"'set\.json' would be another file .* absolute path"):
+        create_runtime("anthropic", "m")
+    start(prices_file=str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        create_runtime("anthropic", "m")

@@ -274,10 +274,3 @@ def test_a_plain_script_can_use_it_and_ends_without_a_sound():
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("404 {")
-
-
-def test_a_vendor_is_entered_once_and_a_port_is_one():
-    with LoopbackVendor([]) as vendor, pytest.raises(RuntimeError, match="entered once"):
-        vendor.__enter__()
-    with pytest.raises(ValueError, match="port 70000"):
-        LoopbackVendor([], port=70_000)
