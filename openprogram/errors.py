@@ -24,6 +24,8 @@ OpenProgramError                          base; its text never holds a secret or
   WorkerError                             .code; a worker cannot be reached or go on
   AgentError                              .rule .remedy; the loop cannot go on
     ToolError                             a tool refused or failed; the model reads its text
+  FlightError                             a tape, trace or boundary cannot be used as it is
+    TraceFormatError                      .path .line_number .reason
 """
 
 from __future__ import annotations
@@ -431,3 +433,20 @@ class AgentError(OpenProgramError):
 
 class ToolError(AgentError):
     """A tool refused or failed; its text becomes the tool result that the model reads."""
+
+
+class FlightError(OpenProgramError):
+    """Something about recording or replaying tool calls: place, rule and remedy are in its text."""
+
+
+class TraceFormatError(FlightError):
+    """A file is no trace, or is damaged before its last line; trace the call again."""
+
+    def __init__(self, path: Path, line_number: int, reason: str) -> None:
+        super().__init__(f"{quoted(str(path))}, line {line_number}: {reason}; trace the call again")
+        self.path = path
+        """The file."""
+        self.line_number = line_number
+        """The line, from 1 on."""
+        self.reason = reason
+        """The rule it breaks, in words."""
