@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from openprogram_recordings_tui.terminal import reason_to_refuse
 
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None, *, write_list: Callable[[], None] | 
         the words are wrong, 128 and the signal's number when a signal ended it.
     """
     try:
-        words = _parser().parse_args(argv)
+        words = _read_words(argv)
     except SystemExit as usage:  # argparse has said why
         return int(usage.code or 0)
     reason = reason_to_refuse(os.environ)
@@ -50,8 +50,17 @@ def main(argv: Sequence[str] | None = None, *, write_list: Callable[[], None] | 
     return _run(words)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one harmless line what is wrong with the words."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the words; argparse calls this."""
+        _say(f"error: {message}; see '{self.prog} --help'")
+        raise SystemExit(_REFUSED)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="openprogram recordings tui",
         description="Look into recordings and mismatches in the terminal.",
         allow_abbrev=False,
@@ -68,6 +77,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _read_words(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    words = parser.parse_args(argv)
+    if words.selector is None and (words.call is not None or words.path):
+        option = "--path" if words.call is None else "--call"
+        parser.error(f"{option} needs the SELECTOR of a recording beside it")
+    return words
+
+
 def _call_index(word: str) -> int:
     """Read the index of a call, as argparse wants it."""
     if not (word.isascii() and word.isdigit() and len(word) <= _LONGEST_INDEX):
@@ -81,7 +99,7 @@ def _run(words: argparse.Namespace) -> int:
     from openprogram_recordings_tui.app import RecordingsApp
 
     try:
-        recording = None if words.selector is None else _recording_named(words.selector)
+        recording = _recording_named(words)
         mismatch = None if words.mismatch is None else _report_named(words.mismatch)
     except (OSError, OpenProgramError) as error:
         _say(f"error: {error}")
@@ -103,15 +121,13 @@ def _run(words: argparse.Namespace) -> int:
     return app.return_code or 0
 
 
-def _recording_named(selector: str) -> Path:
-    """Resolve a selector, and see that the file can be opened."""
-    # late, as above
-    from openprogram.providers.management import resolve_selector
-    from openprogram.providers.row_index import RowIndex
+def _recording_named(words: argparse.Namespace) -> Path | None:
+    """Find the recording to open, with the call and the field to begin at."""
+    if words.selector is None:
+        return None
+    from openprogram_recordings_tui.sources.places import find_place  # late, as above
 
-    path = resolve_selector(selector).path
-    RowIndex(path).close()
-    return path
+    return find_place(words.selector, words.call, words.path)
 
 
 def _report_named(report_id: str) -> MismatchReport:

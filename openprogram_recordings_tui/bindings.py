@@ -170,6 +170,10 @@ MISMATCH_KEYS = (
 DIALOG_KEYS = (
     Key(id="dialog.cancel", keys="escape", action="cancel", hint="cancel", cap="esc",
         help="Close it; nothing happens"),
+    Key(id="dialog.down", keys="down,pagedown", action="scroll(4)", hint="", cap="↓ PgDn",
+        help="Show what is further down"),
+    Key(id="dialog.up", keys="up,pageup", action="scroll(-4)", hint="", cap="↑ PgUp",
+        help="Show what is further up"),
 )  # fmt: skip
 
 HELP_KEYS = (

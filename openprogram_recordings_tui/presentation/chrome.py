@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from openprogram_recordings_tui.cells import cut, fit_middle, width_of
+from openprogram_recordings_tui.cells import cut, fit_middle, width_of, wrap
 from openprogram_recordings_tui.presentation import figures
 from openprogram_recordings_tui.presentation.lines import (
     EMPTY_LINE,
@@ -49,6 +49,9 @@ _CHANGES: Mapping[FileChange, str] = {
 _LABEL_FROM_WIDTH = 60
 _LEAST_NAME_CELLS = 12
 _MARK_CELLS = 3
+_REASON_LINES = 5
+_LEAST_WORD_CELLS = 40
+"""Below this a sentence is not put beside something else."""
 _ARROW_CELLS = 3
 
 
@@ -267,6 +270,26 @@ def unreadable_banner(reason: str) -> Line:
         Span("  what was read before is shown", "dim"),
         Span(f"  {reason}"),
     )
+
+
+def blocked_lines(reason: str, width: int) -> list[Line]:
+    """Say below the title why calls are blocked.
+
+    Args:
+        reason: As the status gives it; raw.
+        width: In cells.
+
+    Returns:
+        The words, and below them what does not fit.
+    """
+    badge = Span(" ✗ blocked ", "badge_blocked")
+    room = width - cells_of((badge,)) - 2
+    if room < _LEAST_WORD_CELLS:
+        words = wrap(reason, max(width - 2, 1), limit_lines=_REASON_LINES)
+        return [(badge,), *((Span(f" {each}", "bad"),) for each in words)]
+    first, *others = wrap(reason, room, limit_lines=_REASON_LINES)
+    indent = Span(" " * (width - room))
+    return [(badge, Span(f"  {first}", "bad")), *((indent, Span(each, "bad")) for each in others)]
 
 
 def changed_banner(change: FileChange) -> Line:

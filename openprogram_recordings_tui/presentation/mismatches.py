@@ -8,10 +8,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from openprogram.providers.ignored_paths import can_be_ignored
+from openprogram_recordings_tui.cells import width_of
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.differences import parting_text
+from openprogram_recordings_tui.presentation.changed_texts import parting_text
 from openprogram_recordings_tui.presentation.lines import (
-    EMPTY_LINE,
     Cell,
     Column,
     Line,
@@ -37,6 +37,7 @@ _COLUMNS = (
     Column(title="RECORDED", width=22, worth=1),
     Column(title="INCOMING", width=22, worth=1),
 )
+_INDENT = "  "
 
 
 class MismatchLines(LineSource):
@@ -87,39 +88,45 @@ class MismatchLines(LineSource):
         return (Span(" "), *heading_line(_COLUMNS, width - 2))
 
 
-def next_step_line(width: int) -> Line:
-    """Say what can be done about a difference.
-
-    Args:
-        width: In cells.
-
-    Returns:
-        The line.
-    """
-    head = (Span(" what next ", "badge_off"), Span("  ask the same again, or record anew"))
-    whole = (*head, Span(": "), Span("openprogram recordings record", "accent"))
-    return whole if cells_of(whole) <= width else head
-
-
-def ignoring_line(path: str, ignored: Sequence[str], width: int) -> Line:
-    """Say how a field is left out of the comparison.
+def next_step_lines(path: str, ignored: Sequence[str], width: int) -> list[Line]:
+    """Say what can be done about a difference, each time with the command to paste.
 
     Args:
         path: Where it is, as comparison writes it.
-        ignored: What is left out by now; the setting is replaced as a whole.
+        ignored: What is left out of the comparison by now; the setting is replaced as a whole.
         width: In cells.
 
     Returns:
-        The line; nothing where the field cannot be left out.
+        The lines; a command that is broken over some ends each but the last in a backslash.
     """
+    intro = (Span(" what next ", "badge_off"), Span("  ask the same again, or record anew:"))
+    lines = _advice(intro, ("openprogram", "recordings", "record"), width)
     if not can_be_ignored(path):
-        return EMPTY_LINE
+        return lines
+    intro = (Span(" " * 13), Span("where it may differ:", "dim"))
     paths = shlex.quote(json.dumps([*ignored, path]))
-    head = (Span("             where it may differ: ", "dim"),)
-    whole = (*head, Span(f"openprogram config set record_replay.ignore {paths}", "accent"))
+    words = ("openprogram", "config", "set", "record_replay.ignore", paths)
+    advice = _advice(intro, words, width)
+    if max(map(cells_of, advice)) > width:
+        # Half a command is none: the setting is named, and the help of `config set` tells the rest.
+        advice = [intro, (Span(f"{_INDENT}{words[-2]}", "accent"),)]
+    return [*lines, *advice]
+
+
+def _advice(intro: Line, words: Sequence[str], width: int) -> list[Line]:
+    """Write a command behind what it is for, or below it where that is too long."""
+    whole = (*intro, Span(" "), Span(" ".join(words), "accent"))
     if cells_of(whole) <= width:
-        return whole
-    return (*head, Span("record_replay.ignore", "accent"))
+        return [whole]
+    lines = [intro] if cells_of(intro) <= width else [intro[:1], intro[1:]]
+    line = _INDENT
+    for number, word in enumerate(words, start=1):
+        end = "" if number == len(words) else " \\"
+        if line != _INDENT and width_of(f"{line}{word}{end}") > width:
+            lines.append((Span(f"{line}\\", "accent"),))
+            line = _INDENT
+        line += f"{word} "
+    return [*lines, (Span(line.rstrip(), "accent"),)]
 
 
 def recording_name(recording: object) -> str:

@@ -18,7 +18,7 @@ from openprogram_recordings_tui.messages import (
     RecordingOpened,
 )
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.chrome import Tab
+from openprogram_recordings_tui.presentation.chrome import Tab, blocked_lines
 from openprogram_recordings_tui.presentation.lines import (
     EMPTY_LINE,
     FixedLines,
@@ -27,7 +27,7 @@ from openprogram_recordings_tui.presentation.lines import (
 )
 from openprogram_recordings_tui.presentation.recordings import RecordingLines, matching, preview
 from openprogram_recordings_tui.screens.base import BaseScreen
-from openprogram_recordings_tui.widgets.bars import Bar, MakeLine, TabBar
+from openprogram_recordings_tui.widgets.bars import Bar, MakeLine, TabBar, TextBlock
 from openprogram_recordings_tui.widgets.fields import HARMLESS
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 
@@ -48,6 +48,8 @@ PREVIEW_FROM_WIDTH = 110
 """From this width on, a preview stands beside the list."""
 WIDE_FROM_WIDTH = 160
 """From this width on, it is as wide as text is read best."""
+ROOMY_FROM_HEIGHT = 14
+"""From this height on there are blank lines between what is said and the list."""
 
 _TAB_NAMES = ("recordings", "mismatches", "tapes")
 
@@ -99,7 +101,7 @@ class HomeScreen(BaseScreen):
         self._first_texts: dict[Path, str | None] = {}
         self._headings: dict[str, MakeLine] = {"recordings": RecordingLines.heading}
         self._tabs = TabBar(self._tab_labels(), chosen="recordings", id="tabs")
-        self._blocked = Bar(self._blocked_line, id="blocked")
+        self._blocked = TextBlock(self._blocked_lines, id="blocked")
         self._blocked.display = False
         self._heading = Bar(RecordingLines.heading, id="heading")
         self._recordings = VirtualLines(FixedLines(_READING), id="recordings", has_cursor=False)
@@ -136,11 +138,12 @@ class HomeScreen(BaseScreen):
         """Show another mode for the next start, and why it blocks calls where it does."""
         super().show_status(status)
         self._blocked.display = not status.valid
-        self._blocked.refresh()
+        self._blocked.refresh(layout=True)
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the preview where there is room for it."""
         self.set_class(event.size.width >= WIDE_FROM_WIDTH, "wide")
+        self.set_class(event.size.height < ROOMY_FROM_HEIGHT, "low")
         self._place_preview(event.size.width)
 
     def show_lists(
@@ -290,9 +293,9 @@ class HomeScreen(BaseScreen):
         self._first_texts[message.path] = message.text
         self._show_preview()
 
-    def _blocked_line(self, _: int) -> Line:
+    def _blocked_lines(self, width: int) -> Sequence[Line]:
         reason = None if self.status is None else self.status.reason
-        return (Span(" ✗ blocked ", "badge_blocked"), Span(f"  {reason or ''}", "bad"))
+        return blocked_lines(reason or "", width)
 
     def _current_list(self) -> VirtualLines:
         lists = {"recordings": self._recordings, "mismatches": self._mismatches}

@@ -12,19 +12,15 @@ from openprogram.providers.management import resolve_selector
 from openprogram_recordings_tui.bindings import MISMATCH_KEYS, bindings_of
 from openprogram_recordings_tui.messages import NoticeRaised, RecordingOpened
 from openprogram_recordings_tui.presentation import figures
-from openprogram_recordings_tui.presentation.differences import (
-    SideLines,
-    difference_rows,
-    value_lines,
-)
+from openprogram_recordings_tui.presentation.changed_texts import value_lines
+from openprogram_recordings_tui.presentation.differences import SideLines, difference_rows
 from openprogram_recordings_tui.presentation.lines import FixedLines, Line, Span, spread
 from openprogram_recordings_tui.presentation.mismatches import (
-    ignoring_line,
-    next_step_line,
+    next_step_lines,
     recording_name,
 )
 from openprogram_recordings_tui.screens.base import BaseScreen
-from openprogram_recordings_tui.widgets.bars import Bar
+from openprogram_recordings_tui.widgets.bars import Bar, TextBlock
 from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
@@ -37,12 +33,15 @@ if TYPE_CHECKING:
     from openprogram.providers.comparison import Difference
     from openprogram.providers.management import RecordReplayStatus
     from openprogram.providers.mismatches import MismatchReport
-    from openprogram_recordings_tui.presentation.differences import DifferenceRow, Side
+    from openprogram_recordings_tui.presentation.changed_texts import Side
+    from openprogram_recordings_tui.presentation.differences import DifferenceRow
 
 BESIDE_FROM_WIDTH = 100
 """From this width on, the sides stand beside each other; else one above the other."""
-SIDES_FROM_HEIGHT = 16
+SIDES_FROM_HEIGHT = 20
 """From this height on there is room for both requests; below it, for the values that differ."""
+ADVICE_FROM_HEIGHT = 14
+"""From this height on there is room for what to do next."""
 
 
 class MismatchScreen(BaseScreen):
@@ -72,8 +71,7 @@ class MismatchScreen(BaseScreen):
         self._path = Bar(self._path_line, id="path")
         self._value = VirtualLines(id="value", has_cursor=False)
         self._value.can_focus = False
-        self._next_step = Bar(self._next_step_line, id="next-step")
-        self._ignoring = Bar(self._ignoring_line, id="ignoring")
+        self._next_step = TextBlock(self._next_step_lines, id="next-step")
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -88,7 +86,6 @@ class MismatchScreen(BaseScreen):
                 yield self._incoming
         yield self._value
         yield self._next_step
-        yield self._ignoring
         yield self.hint_bar
 
     def on_mount(self) -> None:
@@ -102,6 +99,7 @@ class MismatchScreen(BaseScreen):
         """Beside each other, or one above the other."""
         self.set_class(event.size.width < BESIDE_FROM_WIDTH, "narrow")
         self.set_class(event.size.height < SIDES_FROM_HEIGHT, "low")
+        self.set_class(event.size.height < ADVICE_FROM_HEIGHT, "short")
         self.call_after_refresh(self._show_value)
 
     def trail(self) -> Sequence[str]:
@@ -166,7 +164,7 @@ class MismatchScreen(BaseScreen):
 
     def _refresh_words(self) -> None:
         self._path.refresh()
-        self._ignoring.refresh()
+        self._next_step.refresh(layout=True)
         self.hint_bar.refresh()
         self._show_value()
 
@@ -211,8 +209,5 @@ class MismatchScreen(BaseScreen):
     def _side_heading(word: str, side: Side, what: str) -> Line:
         return (Span("▌ ", side), Span(word, side), Span(f"  {what}", "dim"))
 
-    def _next_step_line(self, width: int) -> Line:
-        return next_step_line(width)
-
-    def _ignoring_line(self, width: int) -> Line:
-        return ignoring_line(self._current_path(), self._report.ignore, width)
+    def _next_step_lines(self, width: int) -> Sequence[Line]:
+        return next_step_lines(self._current_path(), self._report.ignore, width)

@@ -34,12 +34,26 @@ def test_help_names_every_word(capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize(
-    "words", [["--no-such"], ["--call", "x"], ["--call", "-1"], ["--call", "\uff19"], ["a", "b"]]
+    "words",
+    [
+        ["--no-such"],
+        ["--\x1b[2J"],
+        ["--call", "x"],
+        ["--call", "-1"],
+        ["--call", "\uff19"],
+        ["a", "b"],
+        ["--call", "1"],
+        ["--path", "model.id"],
+    ],
 )
 def test_wrong_words_exit_2_and_say_why(words: list[str], capsys: pytest.CaptureFixture[str]):
     assert main(words) == 2
 
-    assert "error:" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.endswith("; see 'openprogram recordings tui --help'\n")
+    assert said.count("\n") == 1
+    assert said.rstrip("\n").isprintable()
 
 
 @pytest.mark.usefixtures("terminal_at_hand", "demo")
@@ -53,6 +67,8 @@ def test_wrong_words_exit_2_and_say_why(words: list[str], capsys: pytest.Capture
         (["--mismatch", "20260101T000000000000Z-00000000"], "there is no such mismatch report"),
         (["--mismatch", "\x1b]52;c;AAAA\x07"], "is no name of a mismatch report"),
         (["\x1b[2J"], "recording"),
+        (["fix-flaky-test", "--call", "99"], "no call 99; give one from 0 to"),
+        (["fix-flaky-test", "--path", "model.nothing"], "no field 'model.nothing'"),
     ],
 )
 def test_what_is_not_there_exits_1_with_one_harmless_line(

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
 
 from examples.demo_state import NOW_AT
-from openprogram.providers.comparison import MISSING
 from openprogram.providers.mismatches import list_mismatch_reports
-from openprogram_recordings_tui.presentation.differences import parting_text
 from openprogram_recordings_tui.presentation.lines import cells_of
 from openprogram_recordings_tui.presentation.mismatches import (
     MismatchLines,
-    ignoring_line,
-    next_step_line,
+    next_step_lines,
     recording_name,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from openprogram_recordings_tui.presentation.lines import Line
 
 
 def words(line: Line) -> str:
     return "".join(span.text for span in line)
+
+
+def pasted(lines: Sequence[Line]) -> str:
+    """Give the lines as a shell takes them."""
+    return "\n".join(map(words, lines)).replace("\\\n", "")
 
 
 @pytest.mark.usefixtures("demo")
@@ -53,30 +59,29 @@ def test_long_texts_are_shown_from_where_they_part():
     assert '"…er; read b.txt' in row
 
 
-@pytest.mark.parametrize(
-    ("own", "other", "shown"),
-    [
-        ("short a", "short b", '"short a"'),
-        ("0123456789 then a", "0123456789 then b", '"…789 then a"'),
-        ("0123456789 the end", "0123456789 the end, more", '"…9 the end"'),
-        ("0123456789 the end, more", "0123456789 the end", '"…9 the end, more"'),
-        (["a"], "0123456789", "array, 1 item"),
-        (MISSING, "text", "not there"),
-    ],
-)
-def test_a_value_begins_a_little_before_the_difference(own: object, other: object, shown: str):
-    text = parting_text(own, other)
-    assert text == shown
-
-
 def test_a_field_that_cannot_be_ignored_is_not_offered_to_be():
-    assert '\'["model.cost", "options.temperature"]\'' in words(
-        ignoring_line("options.temperature", ("model.cost",), 200)
-    )
-    assert words(ignoring_line("options.temperature", (), 70)).endswith("record_replay.ignore")
-    assert not ignoring_line("context", (), 200)
-    assert not ignoring_line("call_index", (), 200)
-    assert cells_of(next_step_line(60)) <= 60
+    for path in ("context", "call_index"):
+        assert "config set" not in pasted(next_step_lines(path, (), 200))
+
+
+@pytest.mark.parametrize("width", [200, 80, 60, 56])
+def test_what_next_is_a_command_to_paste_at_any_width(width: int):
+    lines = next_step_lines("options.temperature", ("model.cost", "a b'c"), width)
+
+    assert all(cells_of(line) <= width for line in lines)
+    commands = [shlex.split(each) for each in re.findall("openprogram.*", pasted(lines))]
+    paths = '["model.cost", "a b\'c", "options.temperature"]'
+    assert commands == [
+        ["openprogram", "recordings", "record"],
+        ["openprogram", "config", "set", "record_replay.ignore", paths],
+    ]
+
+
+def test_half_a_command_is_not_shown():
+    text = pasted(next_step_lines("options.temperature", ("a" * 80,), 60))
+
+    assert "config set" not in text
+    assert text.endswith("record_replay.ignore")
 
 
 @pytest.mark.parametrize(

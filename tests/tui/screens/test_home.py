@@ -56,6 +56,19 @@ async def test_broken_settings_are_called_blocked_and_hide_nothing(
         assert "fix-flaky-test" in ui.text
 
 
+@pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40)])
+async def test_why_calls_are_blocked_is_said_whole(
+    demo: Path, open_ui: OpenUi, size: tuple[int, int]
+):
+    (demo / "fix-flaky-test.jsonl").unlink()
+    reason = management.read_status().reason
+
+    async with open_ui(size=size) as ui:
+        assert reason
+        assert f"✗ blocked {reason}" in ui.words
+        assert "review-pull-request" in ui.text
+
+
 async def test_the_preview_follows_the_cursor_on_wide_terminals(open_ui: OpenUi):
     async with open_ui() as ui:
         await ui.press("j")

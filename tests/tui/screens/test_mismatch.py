@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from openprogram.providers.mismatches import list_mismatch_reports
+from openprogram.providers.comparison import find_first_request_difference
+from openprogram.providers.mismatches import list_mismatch_reports, write_mismatch_report
 from openprogram_recordings_tui.widgets.palette import DARK_THEME_NAME, palette_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from openprogram.providers.mismatches import MismatchReport
     from openprogram_recordings_tui.presentation.lines import Role
+    from openprogram_recordings_tui.widgets.virtual_lines import VirtualLines
     from tests.tui.conftest import Ui
 
     OpenUi = Callable[..., AbstractAsyncContextManager[Ui]]
@@ -150,8 +152,36 @@ async def test_what_next_names_the_setting_where_there_is_room(
         assert command + """'["context.messages[6].content[0].text"]'""" in ui.text
         assert "openprogram recordings record" in ui.text
     async with open_ui(mismatch=report, size=(80, 24)) as ui:
-        assert "record_replay.ignore" in ui.text
-        assert command not in ui.text
+        assert command + "\\ " in ui.text
+        assert """  '["context.messages[6].content[0].text"]'""" in ui.text
+
+
+async def test_both_values_are_shown_where_they_part_at_any_height(
+    report: MismatchReport, open_ui: OpenUi
+):
+    start = "one line" + "\n" * 40
+    request = {**report.recorded_request, "context": {"system_prompt": f"{start}Friday"}}
+    other = {**report.recorded_request, "context": {"system_prompt": f"{start}Monday"}}
+    difference = find_first_request_difference(request, other)
+    assert difference is not None
+    long = write_mismatch_report(
+        recording=report.recording,
+        call_index=0,
+        difference=difference,
+        recorded_request=request,
+        incoming_request=other,
+    )
+    async with open_ui(mismatch=long, size=(40, 10)) as ui:
+        for size in ((40, 10), (60, 15), (80, 20), (80, 24), (120, 30), (120, 40)):
+            await ui.resize(*size)
+            values = "".join(strip_text(ui.list("value")))
+            assert "Friday" in values
+            assert "Monday" in values
+
+
+def strip_text(lines: VirtualLines) -> Sequence[str]:
+    """Give what is seen of a list."""
+    return [lines.render_line(y).text for y in range(lines.size.height)]
 
 
 async def test_the_smallest_screens_show_the_path_and_both_values(
