@@ -44,6 +44,7 @@ Providers, and where their keys come from:
   openai        OPENAI_API_KEY
   google        GEMINI_API_KEY, GOOGLE_API_KEY
   openai-codex  the login of the Codex tool
+  gemini-cli    none: its recordings are replayed, no live call is made
   openrouter    OPENROUTER_API_KEY
   groq          GROQ_API_KEY
   deepseek      DEEPSEEK_API_KEY

@@ -59,6 +59,10 @@ BUILTINS: Final = (
         api="google-generative-ai",
         module="openprogram.providers.vendors.google_generative_ai",
     ),
+    Builtin(
+        api="gemini-subscription",
+        module="openprogram.providers.vendors.gemini_subscription",
+    ),
 )
 """Every built-in provider."""
 

@@ -22,6 +22,7 @@ from openprogram.errors import (
 from openprogram.providers import types as t
 from openprogram.providers.initialization import initialize_provider_runtime
 from openprogram.providers.prices import price_of, read_prices
+from openprogram.providers.vendors.gemini_subscription import REFUSAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,6 +48,8 @@ class ProviderMetadata:
     """The model when nobody chooses one."""
     input: tuple[t.Modality, ...] = ("text",)
     """What its models can read."""
+    is_replayed_only: bool = False
+    """Whether it is known for its recordings alone, as no live call is made."""
 
 
 PROVIDERS: Final[Mapping[str, ProviderMetadata]] = MappingProxyType(
@@ -82,6 +85,15 @@ PROVIDERS: Final[Mapping[str, ProviderMetadata]] = MappingProxyType(
             base_url_variable="OPENPROGRAM_CODEX_BASE_URL",
             default_model="gpt-5.1-codex",
             input=("text", "image"),
+        ),
+        "gemini-cli": ProviderMetadata(
+            model_namespace="gemini-subscription",
+            api="gemini-subscription",
+            base_url="https://cloudcode-pa.googleapis.com",
+            base_url_variable="OPENPROGRAM_GEMINI_BASE_URL",
+            default_model="gemini-2.5-pro",
+            input=("text", "image", "video", "audio"),
+            is_replayed_only=True,
         ),
         "openrouter": ProviderMetadata(
             model_namespace="openrouter",
@@ -182,7 +194,7 @@ def create_runtime(
         ProviderRuntimeInitializationError: The runtime could not start.
         ProviderBlockedError: The settings of recording and replay cannot be honoured.
         ConfigError: The settings or the file of prices are not what they should be, or a replay
-            has no provider chosen.
+            has no provider chosen, or the provider is known for its recordings alone.
         CredentialMissingError: No provider is chosen, and none has a credential.
         ProviderError: There is no provider of this name.
     """
@@ -199,6 +211,8 @@ def create_runtime(
     metadata = PROVIDERS.get(name)
     if metadata is None:
         raise ProviderError(f"provider {quoted(name)}: no such provider; {_say_near(name)}")
+    if metadata.is_replayed_only and snapshot.mode != "replay":
+        raise ConfigError(f"provider {quoted(name)}: {REFUSAL}", key="default_provider")
     model_id = next(
         (choice.model for choice in choices() if choice.model and choice.provider in {"", name}),
         metadata.default_model,
@@ -232,7 +246,7 @@ def _require_choice() -> str:
 def _detect_provider(api_key: str | None) -> str:
     """Find the first provider that could be called; looks at credentials, never at a network."""
     for name, metadata in PROVIDERS.items():
-        if resolve_api_key(metadata.model_namespace, api_key):
+        if not metadata.is_replayed_only and resolve_api_key(metadata.model_namespace, api_key):
             return name
     variables = [name for name in map(environment_variable_for, PROVIDERS) if name]
     raise CredentialMissingError(
@@ -243,7 +257,9 @@ def _detect_provider(api_key: str | None) -> str:
 
 
 def _say_near(name: str) -> str:
-    near = difflib.get_close_matches(name.lower(), PROVIDERS, n=1)
+    names = {metadata.model_namespace: key for key, metadata in PROVIDERS.items()}
+    names |= {key: key for key in PROVIDERS}
+    near = [names[word] for word in difflib.get_close_matches(name.lower(), names, n=1)]
     choice = f"choose one of {', '.join(PROVIDERS)}"
     return f"did you mean {near[0]}? Or {choice}" if near else choice
 

@@ -243,3 +243,23 @@ def test_prices_come_from_the_file_that_is_given_or_set_and_else_are_unknown(
     start(prices_file=str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match="cannot be read"):
         create_runtime("anthropic", "m")
+
+
+def test_a_provider_known_for_its_recordings_alone_is_refused_live_and_never_detected(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for mode in ("off", "record"):
+        start(mode)
+        with pytest.raises(ConfigError, match=r"^provider 'gemini-cli': no live call .* google,"):
+            create_runtime("gemini-cli")
+    assert PROVIDERS["gemini-cli"].model_namespace == "gemini-subscription"
+
+    def resolve(name: str, _: object) -> str | None:
+        return {"gemini-subscription": "token", "groq": "key"}.get(name)
+
+    monkeypatch.setattr(registry, "resolve_api_key", resolve)
+    assert _chosen()[0] == "groq"
+    with pytest.raises(ProviderError, match=r"did you mean gemini-cli\?"):
+        create_runtime("gemini-subscription")
+    start("replay")
+    assert _chosen("gemini-cli") == ("gemini-subscription", "gemini-2.5-pro")

@@ -22,9 +22,9 @@ from openprogram.providers.vendors._network import of_network
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
-    from openprogram.errors import ModelRequestError
+    from openprogram.errors import FailureReason, ModelRequestError
 
-_REASON_BY_KIND: Mapping[str, str] = {
+_REASON_BY_KIND: Mapping[str, FailureReason] = {
     "api_error": "server",
     "authentication_error": "auth",
     "billing_error": "billing",

@@ -29,6 +29,8 @@ from openprogram.errors import ModelRequestError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from openprogram.errors import FailureReason
+
 RETRYABLE_REASONS: Final = frozenset(
     {"rate_limit", "overloaded", "network", "bad_response", "server"}
 )
@@ -36,7 +38,7 @@ RETRYABLE_REASONS: Final = frozenset(
 
 _SHOWN_CHARACTERS = 2000
 
-_REASON_BY_STATUS: Mapping[int, str] = {
+_REASON_BY_STATUS: Mapping[int, FailureReason] = {
     401: "auth",
     402: "billing",
     403: "auth",
@@ -50,7 +52,7 @@ _FIRST_SERVER_ERROR = 500
 
 
 def failure(
-    reason: str,
+    reason: FailureReason,
     message: str,
     *,
     http_status: int | None = None,
@@ -81,7 +83,7 @@ def failure(
     )
 
 
-def reason_for_status(status: int) -> str:
+def reason_for_status(status: int) -> FailureReason:
     """Say what an HTTP status means, where the vendor gives no better word.
 
     Args:

@@ -21,7 +21,7 @@ from openprogram.providers.vendors._google_failures import error_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from openprogram.errors import ModelRequestError
+    from openprogram.errors import FailureReason, ModelRequestError
     from openprogram.providers import types as t
     from openprogram.providers.vendors._assembly import MessageAssembler
 
@@ -33,7 +33,7 @@ _STOP_REASONS: Mapping[str | None, Literal["stop", "length"]] = {
 }
 """All others that are no failure (`STOP`, and those to come) are a plain stop."""
 
-_FAILURES: Mapping[str, str] = {
+_FAILURES: Mapping[str, FailureReason] = {
     "BLOCKLIST": "refusal",
     "ESCALATION": "refusal",
     "IMAGE_OTHER": "bad_response",

@@ -18,11 +18,11 @@ from openprogram.providers.vendors._failures import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from openprogram.errors import ModelRequestError
+    from openprogram.errors import FailureReason, ModelRequestError
 
 Json: TypeAlias = dict[str, Any]
 
-_REASONS: Final[Mapping[str, str]] = {
+_REASONS: Final[Mapping[str, FailureReason]] = {
     "ABORTED": "overloaded",
     "CANCELLED": "server",
     "DATA_LOSS": "server",
@@ -106,16 +106,20 @@ def _told(body: object) -> Json:
             return {}
 
 
-def _reason(word: object, status: int | None, text: str, details: list[Json]) -> str:
+def _reason(word: object, status: int | None, text: str, details: list[Json]) -> FailureReason:
     if _WRONG_KEY.search(text) or any(detail.get("reason") in _KEY_REASONS for detail in details):
         return "auth"
     if word in {"FAILED_PRECONDITION", "PERMISSION_DENIED"} and _NO_BILLING.search(text):
         return "billing"
-    by_status = reason_for_status(status) if status is not None else "unknown"
+    by_status: FailureReason = "unknown"
+    if status is not None:
+        by_status = reason_for_status(status)
     if status == _OVERLOADED_STATUS:
         by_status = "overloaded"
     reason = _REASONS.get(word, by_status) if isinstance(word, str) else by_status
-    return "context_length" if reason == "bad_request" and _TOO_LONG.search(text) else reason
+    if reason == "bad_request" and _TOO_LONG.search(text):
+        return "context_length"
+    return reason
 
 
 def _is_http_error(code: int) -> bool:

@@ -25,6 +25,7 @@ from openprogram.providers.vendors._openai_usage import count_tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from openprogram.errors import FailureReason
     from openprogram.providers import types as t
     from openprogram.providers.vendors._assembly import MessageAssembler
 
@@ -37,7 +38,7 @@ _STOP_REASONS: Mapping[str | None, Literal["stop", "length", "toolUse"]] = {
     "tool_use": "toolUse",
 }
 """All others, and those to come, are a plain stop."""
-_BAD_ENDS: Mapping[str | None, tuple[str, str]] = {
+_BAD_ENDS: Mapping[str | None, tuple[FailureReason, str]] = {
     "content_filter": ("refusal", "the vendor's content filter ended the answer"),
     "error": ("server", "the vendor failed in mid-answer"),
     "insufficient_system_resource": ("overloaded", "the vendor ran out of resources"),

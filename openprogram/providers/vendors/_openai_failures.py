@@ -19,11 +19,11 @@ from openprogram.providers.vendors._failures import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from openprogram.errors import ModelRequestError
+    from openprogram.errors import FailureReason, ModelRequestError
 
 Json: TypeAlias = dict[str, Any]
 
-_REASON_BY_WORD: Mapping[str, str] = {
+_REASON_BY_WORD: Mapping[str, FailureReason] = {
     "account_deactivated": "auth",
     "authentication_error": "auth",
     "billing_hard_limit_reached": "billing",
@@ -49,7 +49,7 @@ _REASON_BY_WORD: Mapping[str, str] = {
     "unavailable": "overloaded",
 }
 """Words for one thing only; they say more than a status."""
-_REASON_BY_VAGUE_WORD: Mapping[str, str] = {
+_REASON_BY_VAGUE_WORD: Mapping[str, FailureReason] = {
     "api_error": "server",
     "bad_request": "bad_request",
     "badrequesterror": "bad_request",
@@ -62,7 +62,7 @@ _REASON_BY_VAGUE_WORD: Mapping[str, str] = {
     "upstream_error": "server",
 }
 """Words that servers use for several things; asked when there is no status."""
-_REASON_BY_STATUS: Mapping[int, str] = {498: "overloaded", 503: "overloaded"}
+_REASON_BY_STATUS: Mapping[int, FailureReason] = {498: "overloaded", 503: "overloaded"}
 """What differs from other vendors; 498 is Groq's word for full capacity."""
 
 _TOO_LONG = re.compile(
@@ -122,19 +122,25 @@ def _fields(error: object) -> Json:
     return cast("Json", inner) if isinstance(inner, dict) else fields
 
 
-def _reason(fields: Json, status: int | None, message: str) -> str:
+def _reason(fields: Json, status: int | None, message: str) -> FailureReason:
     words = [str(fields.get(name) or "").lower() for name in ("code", "type", "status")]
-    reason = next((_REASON_BY_WORD[word] for word in words if word in _REASON_BY_WORD), None)
+    reason: FailureReason | None = next(
+        (_REASON_BY_WORD[word] for word in words if word in _REASON_BY_WORD), None
+    )
     if status == _REQUEST_TOO_LARGE:
         reason = "context_length"
     if reason is None and status is not None:
         is_redirect = status < _FIRST_CLIENT_ERROR
-        known = "bad_request" if is_redirect else _REASON_BY_STATUS.get(status)
+        known: FailureReason | None = _REASON_BY_STATUS.get(status)
+        if is_redirect:
+            known = "bad_request"
         reason = known or reason_for_status(status)
     if reason is None:
         vague = (_REASON_BY_VAGUE_WORD[word] for word in words if word in _REASON_BY_VAGUE_WORD)
         reason = next(vague, "unknown")
-    return "context_length" if reason in _CAN_BE_TOO_LONG and _TOO_LONG.search(message) else reason
+    if reason in _CAN_BE_TOO_LONG and _TOO_LONG.search(message):
+        return "context_length"
+    return reason
 
 
 def _status_in(fields: Json) -> int | None:

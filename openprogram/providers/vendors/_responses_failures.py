@@ -14,9 +14,9 @@ from openprogram.providers.vendors._openai_failures import failure_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from openprogram.errors import ModelRequestError
+    from openprogram.errors import FailureReason, ModelRequestError
 
-_REASONS: Final[Mapping[str, str]] = {
+_REASONS: Final[Mapping[str, FailureReason]] = {
     "bio_policy": "refusal",
     "cyber_policy": "refusal",
     "data_residency_mismatch": "bad_request",
@@ -61,7 +61,7 @@ def stream_error(told: object) -> ModelRequestError:
     return failure(reason, str(general), retry_after_seconds=seconds)
 
 
-def _reason(fields: Mapping[str, object]) -> str | None:
+def _reason(fields: Mapping[str, object]) -> FailureReason | None:
     for name in ("code", "type"):
         word = fields.get(name)
         if isinstance(word, str) and word in _REASONS:

@@ -17,6 +17,8 @@ from openprogram.providers.vendors._failures import failure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from openprogram.errors import FailureReason
+
 MODEL = t.Model(id="m", name="M", api="a", provider="p", base_url="")
 
 
@@ -147,7 +149,7 @@ def test_a_plain_stop_after_a_tool_call_is_a_tool_use():
 
 
 @pytest.mark.parametrize(("reason", "event"), [("aborted", "aborted"), ("rate_limit", "error")])
-def test_a_failure_keeps_what_had_come(reason: str, event: str):
+def test_a_failure_keeps_what_had_come(reason: FailureReason, event: str):
     assembler = MessageAssembler(MODEL)
     assembler.start_text()
     assembler.add_text(0, "half")
