@@ -175,11 +175,11 @@ class ReadingFailed(Message):
 
 
 class FileChanged(Message):
-    """An open recording is no longer what was read."""
+    """An open recording is no longer what was read, or is that again."""
 
-    def __init__(self, reading: int, change: FileChange) -> None:
+    def __init__(self, reading: int, change: FileChange | None) -> None:
         super().__init__()
         self.reading = reading
         """As in `RowsFound`."""
-        self.change: FileChange = change
-        """What became of the file."""
+        self.change: FileChange | None = change
+        """What became of the file; None when it is again what was read."""

@@ -45,8 +45,8 @@ READING_MARK = Mark("…", "reading", "dim")
 _FIRST_TEXT_LINES = 6
 
 
-NOT_READ_CODE = "not_read"
-"""The code of the error of a recording that nobody has read yet, and that is thus not valid."""
+NOT_READ_REASON = "was not read yet"
+"""Why a recording that nobody has read yet is not valid; no reader says this."""
 
 
 def recording_state(summary: RecordingSummary) -> Mark:
@@ -269,7 +269,7 @@ def preview(
 
 
 def _is_unread(summary: RecordingSummary) -> bool:
-    return summary.error is not None and summary.error.code == NOT_READ_CODE
+    return summary.error is not None and summary.error.reason == NOT_READ_REASON
 
 
 def _told(instant_at: datetime) -> datetime | None:

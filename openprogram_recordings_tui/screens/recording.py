@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.containers import Horizontal, Vertical
 
 from openprogram.errors import OpenProgramError
-from openprogram.providers.inspection import inspect_recording
 from openprogram_recordings_tui.bindings import LIST_KEYS, RECORDING_KEYS, bindings_of
 from openprogram_recordings_tui.messages import (
     FileChanged,
@@ -30,6 +28,7 @@ from openprogram_recordings_tui.presentation.lines import EMPTY_LINE, FixedLines
 from openprogram_recordings_tui.presentation.rows import call_heading, event_heading
 from openprogram_recordings_tui.presentation.trees import TreeLines
 from openprogram_recordings_tui.screens.base import BaseScreen
+from openprogram_recordings_tui.screens.recording_reading import RecordingReading
 from openprogram_recordings_tui.sources.call_views import CallViews
 from openprogram_recordings_tui.sources.lists import CallLines, EventLines, RawLines
 from openprogram_recordings_tui.sources.open_recording import OpenRecording
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
     from openprogram.providers.management import RecordReplayStatus
     from openprogram.providers.row_index import FileChange
-    from openprogram_recordings_tui.background import IsCancelled
 
 BOTH_PANES_FROM_WIDTH = 100
 """From this width on, the calls stand beside the chosen one."""
@@ -61,7 +59,6 @@ _VIEWS = (
     Tab("raw", "Raw"),
 )
 _SETTLING_SECONDS = 0.03
-_BATCH_SECONDS = 0.1
 _LOOKING_SECONDS = 1.0
 """How often it is looked whether the file is still what was read."""
 
@@ -96,7 +93,7 @@ class RecordingScreen(BaseScreen):
         super().__init__(status, is_read_only=is_read_only)
         self._path = path
         self._recording = OpenRecording(path)
-        self._reading = 0
+        self._reading = RecordingReading(0, self._recording, self.post_message)
         self._wanted_call = call_index
         self._wanted_field = field
         self._is_whole = False
@@ -190,60 +187,36 @@ class RecordingScreen(BaseScreen):
 
     def look_for_change(self) -> None:
         """Look, in a thread, whether the file is still what was read."""
-        reading, recording, known = self._reading, self._recording, self._change
-
-        def look(_: IsCancelled) -> None:
-            change = recording.index.find_change()
-            if change is not None and change != known:
-                self.post_message(FileChanged(reading, change))
-
-        self.background.start("change", look)
+        reading, known = self._reading, self._change
+        self.background.start("change", lambda _: reading.look(known))
 
     @on(FileChanged)
     def file_changed(self, message: FileChanged) -> None:
-        """Say so: what the strict reader found holds no longer."""
-        if message.reading != self._reading:
+        """Say so: what the strict reader found holds no longer, or again."""
+        if message.reading != self._reading.number:
             return
         self._change = message.change
-        self._show_banner(changed_banner(message.change))
+        if message.change is None:
+            self._show_fault()
+        else:
+            self._show_banner(changed_banner(message.change))
         self._facts.refresh()
 
     def _read(self) -> None:
-        self._reading += 1
-        reading, recording = self._reading, self._recording
-        self.background.start("rows", lambda dropped: self._scan(reading, recording, dropped))
-
-    def _scan(self, reading: int, recording: OpenRecording, is_cancelled: IsCancelled) -> None:
-        """Find the rows, then ask the strict reader; the screen shows what there is meanwhile."""
-        told_at = 0.0
-
-        def tell() -> None:
-            nonlocal told_at
-            if monotonic() - told_at >= _BATCH_SECONDS:
-                told_at = monotonic()
-                self.post_message(RowsFound(reading, is_whole=False))
-
-        try:
-            recording.scan(tell, is_cancelled)
-            if is_cancelled():
-                return
-            self.post_message(RowsFound(reading, is_whole=True))
-            inspection = inspect_recording(self._path)
-        except (OSError, OpenProgramError) as error:
-            self.post_message(ReadingFailed(reading, str(error)))
-            return
-        self.post_message(RecordingInspected(reading, inspection))
+        number = self._reading.number + 1
+        self._reading = RecordingReading(number, self._recording, self.post_message)
+        self.background.start("rows", self._reading.scan)
 
     def reading_broke(self, kind: str, words: str) -> None:
         """Say it, and show what there is."""
         super().reading_broke(kind, words)
         if kind == "rows":
-            self.post_message(ReadingFailed(self._reading, words))
+            self.post_message(ReadingFailed(self._reading.number, words))
 
     @on(RowsFound)
     def rows_found(self, message: RowsFound) -> None:
         """Show what there is so far."""
-        if message.reading != self._reading:
+        if message.reading != self._reading.number:
             return
         self._is_whole = message.is_whole
         self._calls.update_count()
@@ -268,14 +241,13 @@ class RecordingScreen(BaseScreen):
     @on(RecordingInspected)
     def inspected(self, message: RecordingInspected) -> None:
         """Show what the strict reader found."""
-        if message.reading != self._reading:
+        if message.reading != self._reading.number:
             return
         self._recording.inspection = message.inspection
         if self._views is not None:
             self._views.renew_end()
-        error = message.inspection.error
-        if error is not None and self._change is None:
-            self._show_banner(fault_banner(error, len(message.inspection.calls)))
+        if self._change is None:
+            self._show_fault()
         self._calls.forget()
         self._detail.forget()
         self._facts.refresh()
@@ -284,11 +256,18 @@ class RecordingScreen(BaseScreen):
     @on(ReadingFailed)
     def reading_failed(self, message: ReadingFailed) -> None:
         """Say why nothing more will come."""
-        if message.reading != self._reading:
+        if message.reading != self._reading.number:
             return
         self._show_banner(unreadable_banner(message.reason))
         if self._shown_call is None:
             self._begin_at(min(self._wanted_call or 0, max(self._recording.call_count - 1, 0)))
+
+    def _show_fault(self) -> None:
+        """Say what makes the recording unsound; a sound one needs no banner."""
+        inspection = self._recording.inspection
+        self._banner.display = False
+        if inspection is not None and inspection.error is not None:
+            self._show_banner(fault_banner(inspection.error, len(inspection.calls)))
 
     def _show_banner(self, line: Line) -> None:
         self._banner.show(lambda _: line)

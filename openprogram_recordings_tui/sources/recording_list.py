@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from openprogram.errors import RecordingFileError
 from openprogram.providers import management
 from openprogram.providers.management import RecordingSummary
-from openprogram_recordings_tui.presentation.recordings import NOT_READ_CODE
+from openprogram_recordings_tui.presentation.recordings import NOT_READ_REASON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ def _stat_only(path: Path) -> RecordingSummary:
         size_bytes=0 if status is None else status.st_size,
         complete=False,
         active=False,
-        error=RecordingFileError(path, NOT_READ_CODE, "was not read yet"),
+        error=RecordingFileError(path, "unreadable", NOT_READ_REASON),
         calls=(),
         warning=None,
     )

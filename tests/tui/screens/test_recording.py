@@ -302,6 +302,25 @@ async def test_a_file_that_changes_is_noticed_and_no_longer_called_sound(
         assert "since it was read" not in ui.text
 
 
+async def test_a_file_that_is_as_it_was_again_is_called_sound_again(
+    flaky: Path, open_ui: OpenUi, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(recording, "_LOOKING_SECONDS", 0.01)
+    away = flaky.with_suffix(".away")
+    async with open_ui(recording=flaky) as ui:
+        move(flaky, away)
+        while "! gone since it was read" not in ui.text:
+            await ui.settle()
+        move(away, flaky)
+        while "✓ sound" not in ui.text:
+            await ui.settle()
+        assert "gone" not in ui.text
+
+
+def move(path: Path, target: Path) -> None:
+    path.rename(target)
+
+
 def change_file(path: Path, change: str) -> None:
     data = path.read_bytes()
     match change:
