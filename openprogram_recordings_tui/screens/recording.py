@@ -147,10 +147,12 @@ class RecordingScreen(BaseScreen):
         self.set_class(event.size.width >= WIDE_FROM_WIDTH, "wide")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to go to the faulty row only where there is one."""
-        if action == "fault" and self._recording.faulty_row() is None:
-            return False
-        return super().check_action(action, parameters)
+        """Offer to go to the faulty row, or to another call, only where there is one."""
+        is_idle = {
+            "fault": self._recording.faulty_row() is None,
+            "call": self._recording.call_count < 2,  # noqa: PLR2004 - another than the one shown
+        }
+        return not is_idle.get(action, False) and super().check_action(action, parameters)
 
     def trail(self) -> Sequence[str]:
         """Name the recording."""

@@ -317,6 +317,11 @@ async def test_a_file_that_is_as_it_was_again_is_called_sound_again(
         assert "gone" not in ui.text
 
 
+def write_private(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    path.chmod(0o600)
+
+
 def move(path: Path, target: Path) -> None:
     path.rename(target)
 
@@ -339,6 +344,18 @@ def change_file(path: Path, change: str) -> None:
         case _:
             with path.open("ab") as file:
                 file.write(b"\n")
+
+
+async def test_other_calls_are_offered_where_there_are_some(demo: Path, open_ui: OpenUi):
+    one = demo / "one.jsonl"
+    rows = (demo / "review-pull-request.jsonl").read_bytes().splitlines(keepends=True)
+    write_private(one, b"".join(row for row in rows if json.loads(row).get("call_index", 0) == 0))
+    async with open_ui(recording=one) as ui:
+        assert "[ ] call" not in ui.lines[-1]
+        await ui.press("right_square_bracket")
+        assert "1 of 1" in ui.lines[-1]
+    async with open_ui(recording=demo / "review-pull-request.jsonl") as ui:
+        assert "[ ] call" in ui.lines[-1]
 
 
 async def test_the_counter_follows_the_view(flaky: Path, open_ui: OpenUi):
