@@ -30,7 +30,7 @@ OpenProgramError                          base; its text never holds a secret or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -196,16 +196,46 @@ class RecordingError(OpenProgramError):
         """The recording."""
 
 
+RecordingErrorCode: TypeAlias = Literal[
+    "unreadable",
+    "symlink",
+    "not_a_regular_file",
+    "unsafe_permissions",
+    "empty_file",
+    "truncated_row",
+    "invalid_utf8",
+    "invalid_json",
+    "not_an_object",
+    "duplicate_key",
+    "non_finite_number",
+    "missing_header",
+    "duplicate_header",
+    "unsupported_version",
+    "unknown_row_type",
+    "missing_field",
+    "bad_call_index",
+    "unknown_call",
+    "call_ended",
+    "duplicate_call_end",
+    "bad_event_index",
+    "invalid_event",
+    "wrong_event_count",
+    "bad_outcome",
+    "missing_call_end",
+]
+"""Why a recording is not sound; of two faults in one row the earlier word is reported."""
+
+
 class RecordingFileError(RecordingError):
     """A recording is not sound; the strict reader says where and why.
 
-    The codes are the closed set `openprogram.providers.recording.format.ERROR_CODES`.
+    The codes are the closed set `RecordingErrorCode`.
     """
 
     def __init__(
         self,
         path: Path,
-        code: str,
+        code: RecordingErrorCode,
         reason: str,
         line_number: int | None = None,
         call_index: int | None = None,
@@ -214,7 +244,7 @@ class RecordingFileError(RecordingError):
         remedy = "" if code in _SAID_BY_REASON else _REMEDIES.get(code, _DAMAGED)
         joint = "; " if remedy else ""
         super().__init__(f"{quoted(str(path))}{where}: {reason} ({code}){joint}{remedy}", path=path)
-        self.code = code
+        self.code: RecordingErrorCode = code
         """A stable word."""
         self.reason = reason
         """The rule that was broken, in words; any excerpt of the file is bounded and escaped."""
@@ -343,7 +373,7 @@ class ProviderRuntimeInitializationError(ProviderError):
     def __init__(self, stage: str, cause_type: str, cause_message: str) -> None:
         super().__init__(f"provider runtime failed at {stage}: {cause_type}: {cause_message}")
         self.stage = stage
-        """Where it failed: `register_builtins`, `initialization_interrupted`, ..."""
+        """Where it failed: `register_builtins`, `activation` or `initialization_interrupted`."""
         self.cause_type = cause_type
         """The class name of the cause."""
         self.cause_message = cause_message
@@ -386,6 +416,24 @@ class CredentialMissingError(ProviderError):
         """The provider's name; None where none was chosen and none has a key."""
 
 
+FailureReason: TypeAlias = Literal[
+    "auth",
+    "rate_limit",
+    "overloaded",
+    "context_length",
+    "bad_request",
+    "billing",
+    "refusal",
+    "output_limit",
+    "network",
+    "server",
+    "bad_response",
+    "aborted",
+    "unknown",
+]
+"""Why a request to a model failed, the same words for every vendor."""
+
+
 class ModelRequestError(ProviderError):
     """A vendor refused or failed a request before its stream started."""
 
@@ -393,16 +441,14 @@ class ModelRequestError(ProviderError):
         self,
         message: str,
         *,
-        reason: str,
+        reason: FailureReason,
         is_retryable: bool,
         http_status: int | None = None,
         retry_after_seconds: float | None = None,
     ) -> None:
         super().__init__(message)
-        self.reason = reason
-        """One word, the same for every vendor: auth, rate_limit, overloaded, context_length,
-        bad_request, billing, refusal, output_limit, network, server, bad_response, aborted or
-        unknown."""
+        self.reason: FailureReason = reason
+        """One word, the same for every vendor."""
         self.is_retryable = is_retryable
         """Whether the same request may succeed later."""
         self.http_status = http_status

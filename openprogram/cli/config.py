@@ -134,5 +134,5 @@ def _spec_of(key: str) -> SettingSpec:
         raise _diagnostics.UsageError(str(error)) from error
 
 
-def _shown(value: settings_file.JsonValue) -> str:
+def _shown(value: settings_file.SettingValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -16,8 +16,8 @@ from openprogram.config.settings import record_replay_of as record_replay_of
 from openprogram.config.settings import turn_off_record_replay as turn_off_record_replay
 from openprogram.config.settings import update_settings as update_settings
 from openprogram.config.specs import SETTINGS as SETTINGS
-from openprogram.config.specs import JsonObject as JsonObject
-from openprogram.config.specs import JsonValue as JsonValue
+from openprogram.config.specs import SettingsDocument as SettingsDocument
 from openprogram.config.specs import SettingSpec as SettingSpec
 from openprogram.config.specs import SettingType as SettingType
+from openprogram.config.specs import SettingValue as SettingValue
 from openprogram.config.specs import find_setting as find_setting

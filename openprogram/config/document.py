@@ -12,7 +12,7 @@ from openprogram.errors import ConfigError, quoted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from openprogram.config.specs import JsonObject
+    from openprogram.config.specs import SettingsDocument
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _LITERALS = frozenset({"true", "false", "null"})
@@ -20,7 +20,7 @@ _DEPTH_LIMIT = 64
 _NUMBER_LIMIT_CHARACTERS = 300
 
 
-def parse_document(path: Path, data: bytes) -> JsonObject:
+def parse_document(path: Path, data: bytes) -> SettingsDocument:
     """Parse the bytes of a settings file.
 
     A key given twice, a number that no float holds and a value nested too deep are refused too:
@@ -51,10 +51,10 @@ def parse_document(path: Path, data: bytes) -> JsonObject:
     _refuse_what_is_lost(path, text)
     if not isinstance(values, dict):
         raise _unparsable(path, text, len(text) - len(text.lstrip()), "not an object")
-    return cast("JsonObject", values)
+    return cast("SettingsDocument", values)
 
 
-def dump_document(values: JsonObject) -> bytes:
+def dump_document(values: SettingsDocument) -> bytes:
     r"""Write a settings file.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from openprogram import _private_files, paths
 from openprogram.config.document import dump_document, parse_document
-from openprogram.config.specs import SETTINGS, JsonObject, JsonValue, find_setting
+from openprogram.config.specs import SETTINGS, SettingsDocument, SettingValue, find_setting
 from openprogram.errors import ConfigError, UnsafeFileError, quoted
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ class Settings:
 
     path: Path
     """The file, which need not be there."""
-    values: JsonObject = field(default_factory=dict[str, JsonValue])
+    values: SettingsDocument = field(default_factory=dict[str, SettingValue])
     """The whole document, keys that nobody here knows included."""
 
-    def get(self, key: str) -> JsonValue:
+    def get(self, key: str) -> SettingValue:
         """Look one setting up.
 
         Args:
@@ -44,7 +44,7 @@ class Settings:
             ConfigError: There is no such setting, or its value is not allowed.
         """
         spec = find_setting(key)
-        holder: JsonValue = self.values
+        holder: SettingValue = self.values
         *parents, last = key.split(".")
         for depth, name in enumerate(parents):
             holder = holder.get(name, {})
@@ -66,7 +66,7 @@ class Settings:
         Returns:
             False when its default holds.
         """
-        holder: JsonValue = self.values
+        holder: SettingValue = self.values
         for name in key.split("."):
             if not isinstance(holder, dict) or name not in holder:
                 return False
@@ -144,7 +144,7 @@ def record_replay_of(settings: Settings) -> RecordReplaySettings:
     )
 
 
-def update_settings(changes: Mapping[str, JsonValue]) -> None:
+def update_settings(changes: Mapping[str, SettingValue]) -> None:
     """Change settings, all of them or none, while no other process does.
 
     Args:
@@ -160,7 +160,7 @@ def update_settings(changes: Mapping[str, JsonValue]) -> None:
         if problem is not None:
             raise ConfigError(f"{key} {problem}", key=key)
 
-    def edit(values: JsonObject) -> None:
+    def edit(values: SettingsDocument) -> None:
         for key, value in changes.items():
             _set(values, key, value)
 
@@ -176,7 +176,7 @@ def turn_off_record_replay() -> None:
         UnsafeFileError: The state directory cannot be made private.
     """
 
-    def edit(values: JsonObject) -> None:
+    def edit(values: SettingsDocument) -> None:
         subtree = values.get(_SUBTREE)
         kept = dict(subtree) if isinstance(subtree, dict) else {}
         for spec in SETTINGS:
@@ -188,7 +188,7 @@ def turn_off_record_replay() -> None:
     _transact(edit)
 
 
-def _transact(edit: Callable[[JsonObject], None]) -> None:
+def _transact(edit: Callable[[SettingsDocument], None]) -> None:
     path = paths.config_path()
     try:
         os.close(_private_files.ensure_private_directory(path.parent))
@@ -203,7 +203,7 @@ def _transact(edit: Callable[[JsonObject], None]) -> None:
         raise ConfigError(f"{place}: {rule}; {remedy}", path=path) from error
 
 
-def _set(values: JsonObject, key: str, value: JsonValue) -> None:
+def _set(values: SettingsDocument, key: str, value: SettingValue) -> None:
     *parents, last = key.split(".")
     holder = values
     for depth, name in enumerate(parents):

@@ -9,10 +9,12 @@ from typing import Literal, TypeAlias, cast
 
 from openprogram.errors import ConfigError, quoted
 
-JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
-"""Any value that JSON can say."""
-JsonObject: TypeAlias = "dict[str, JsonValue]"
-"""A JSON object."""
+SettingValue: TypeAlias = (
+    "bool | int | float | str | list[SettingValue] | dict[str, SettingValue] | None"
+)
+"""What a setting may hold: any value that JSON can say."""
+SettingsDocument: TypeAlias = "dict[str, SettingValue]"
+"""A settings file, as a JSON object."""
 SettingType: TypeAlias = Literal["string", "string_list", "string_map"]
 """What a setting's value is."""
 
@@ -31,7 +33,7 @@ class SettingSpec:
     """Dotted, as people write it."""
     type: SettingType
     """What its value is."""
-    default: JsonValue
+    default: SettingValue
     """What holds when it is not set."""
     description: str
     """One sentence for people."""
@@ -39,7 +41,7 @@ class SettingSpec:
     """When a change takes effect."""
     choices: tuple[str, ...] = ()
     """The only values allowed; empty when any will do."""
-    example: JsonValue = None
+    example: SettingValue = None
     """A value that is allowed, for a list or a map, which people have to write as JSON."""
 
     def problem_of(self, value: object) -> str | None:
@@ -62,7 +64,7 @@ class SettingSpec:
             return f"must be one of {', '.join(self.choices)}, not {quoted(value)}"
         return None
 
-    def parse(self, text: str) -> JsonValue:
+    def parse(self, text: str) -> SettingValue:
         """Read a value as it is typed on a command line.
 
         Args:
@@ -86,7 +88,7 @@ class SettingSpec:
                 value = None
         problem = self.problem_of(value)
         if problem is None:
-            return cast("JsonValue", value)
+            return cast("SettingValue", value)
         if self.type != "string":
             problem = (
                 f"must be {_TYPE_WORDS[self.type]}, written as JSON: openprogram config set "

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path, PurePath
 
+    from openprogram.errors import RecordingErrorCode
+
 SUFFIX = ".jsonl"
 """What the name of every managed recording ends in."""
 
@@ -44,7 +46,7 @@ _DEVICE_NAMES = frozenset(
 _LONGEST_NAME_BYTES = 255
 _OPEN_ATTEMPTS = 16
 _NAME_LOOKS = 2
-_MEANINGS = {
+_MEANINGS: dict[Rule, tuple[RecordingErrorCode, str]] = {
     Rule.SYMLINK: ("symlink", "name the file itself"),
     Rule.NOT_REGULAR: ("not_a_regular_file", "name a regular file"),
     Rule.NOT_A_DIRECTORY: ("not_a_regular_file", "name a regular file"),

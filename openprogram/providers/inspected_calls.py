@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from openprogram._json_types import JsonValue
+    from openprogram.providers.recording.format import Outcome
     from openprogram.providers.types import Usage
 
 
@@ -40,7 +41,7 @@ class CallInspection:
     """Likewise: the vendor's name of the model."""
     event_count: int
     """How many of its events were read."""
-    outcome: str | None
+    outcome: Outcome | None
     """`complete`, `error`, `cancelled` or `abandoned`; None when it has no end."""
     stop_reason: str | None
     """Of its last message; None when no `done` or `error` event came."""

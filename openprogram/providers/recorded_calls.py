@@ -6,7 +6,7 @@ import os
 import weakref
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from openprogram.errors import RecordingFileError, quoted
 from openprogram.providers import file_safety
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from openprogram.providers.recording.format import Outcome
     from openprogram.providers.types import RecordedEvent
 
 
@@ -32,7 +33,7 @@ class _Call:
     """Byte offset, length, and line number from 1."""
     events: array[int] = field(default_factory=lambda: array("Q"))
     """Offset and length of each event row, one after the other."""
-    outcome: str = "complete"
+    outcome: Outcome = "complete"
 
 
 class RecordedCalls:
@@ -146,7 +147,7 @@ class RecordedCalls:
             elif row.kind == "event":
                 calls[row.call_index].events.extend((row.offset, row.length))
             else:
-                calls[row.call_index].outcome = str(row.value)
+                calls[row.call_index].outcome = cast("Outcome", row.value)
         return calls
 
     def _require_known_redaction(self, header: Any) -> None:

@@ -32,6 +32,7 @@ from openprogram.providers.vendors._failures import (
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
+    from openprogram.errors import FailureReason
     from openprogram.providers import types as t
 
     Events = AsyncGenerator[t.AssistantMessageEvent, None]
@@ -49,7 +50,7 @@ _STOP_REASONS: Final[Mapping[str | None, Literal["stop", "length", "toolUse"]]] 
     "toolUse": "toolUse",
     "tool_use": "toolUse",
 }
-_REASONS: Final[Mapping[str, str]] = {
+_REASONS: Final[Mapping[str, FailureReason]] = {
     "api_error": "server",
     "authentication_error": "auth",
     "invalid_request_error": "bad_request",
@@ -241,7 +242,7 @@ async def _interrupt(interlude: a.Interlude, signal: Signal | None) -> None:
 
 def _refusal(entry: a.HttpError) -> ModelRequestError:
     headers = {name.lower(): value for name, value in entry.headers.items()}
-    reason = _REASONS.get(entry.kind or "", reason_for_status(entry.status))
+    reason = _REASONS.get(entry.kind or "") or reason_for_status(entry.status)
     return failure(
         reason,
         entry.message,

@@ -121,7 +121,7 @@ def test_a_change_makes_what_is_missing_and_keeps_the_rest(state_dir: Path):
 
 
 def test_a_transaction_with_one_bad_change_changes_nothing(file: Path):
-    bad_changes: list[config.JsonObject] = [
+    bad_changes: list[config.SettingsDocument] = [
         {"record_replay.mode": "on"},
         {"no.such": "x"},
         {"record_replay.ignore": [1]},

@@ -59,8 +59,8 @@ def _own_fields(class_: type[BaseException]) -> set[str]:
     return {
         target.attr
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Attribute)
     }
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from openprogram._json_types import JsonObject
+    from openprogram.providers.recording.format import Outcome
 
 SnapshotForm: TypeAlias = Literal["derived", "full"]
-Outcome: TypeAlias = Literal["complete", "error", "cancelled", "abandoned"]
 
 _log = logging.getLogger(__name__)
 _STREAMED_FIELDS = {"text": "text", "thinking": "thinking"}

@@ -9,9 +9,11 @@ import json
 import re
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
+
+from openprogram.errors import RecordingErrorCode
 
 if TYPE_CHECKING:
     from openprogram._json_types import JsonObject
@@ -23,38 +25,14 @@ READABLE_FORMAT_VERSIONS = (1, 2)
 REDACTION_VERSION_IF_UNSAID = 1
 """What a header without a redaction version means."""
 
-OUTCOMES = ("complete", "error", "cancelled", "abandoned")
+Outcome: TypeAlias = Literal["complete", "error", "cancelled", "abandoned"]
 """How a call can end."""
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+"""Every `Outcome`."""
 ROW_TYPES = ("header", "request", "event", "call_end")
 """What a row can be."""
 
-ERROR_CODES = (
-    "unreadable",
-    "symlink",
-    "not_a_regular_file",
-    "unsafe_permissions",
-    "empty_file",
-    "truncated_row",
-    "invalid_utf8",
-    "invalid_json",
-    "not_an_object",
-    "duplicate_key",
-    "non_finite_number",
-    "missing_header",
-    "duplicate_header",
-    "unsupported_version",
-    "unknown_row_type",
-    "missing_field",
-    "bad_call_index",
-    "unknown_call",
-    "call_ended",
-    "duplicate_call_end",
-    "bad_event_index",
-    "invalid_event",
-    "wrong_event_count",
-    "bad_outcome",
-    "missing_call_end",
-)
+ERROR_CODES: Final[tuple[RecordingErrorCode, ...]] = get_args(RecordingErrorCode)
 """Every `RecordingFileError.code`; of two faults in one row the earlier code is reported."""
 
 MAX_NESTING_DEPTH = 500
@@ -82,9 +60,11 @@ class RowError(ValueError):
         call_index: The call at fault, where one is.
     """
 
-    def __init__(self, code: str, reason: str, *, call_index: int | None = None) -> None:
+    def __init__(
+        self, code: RecordingErrorCode, reason: str, *, call_index: int | None = None
+    ) -> None:
         super().__init__(reason)
-        self.code = code
+        self.code: RecordingErrorCode = code
         """One of `ERROR_CODES`."""
         self.reason = reason
         """The rule it breaks, in words; holds nothing of the row that could be private."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from openprogram.errors import FileLockedError, RecordingWriteError
 from openprogram.providers.events import TERMINAL_EVENT_TYPES
-from openprogram.providers.recording.call_rows import CallRows, Outcome
+from openprogram.providers.recording.call_rows import CallRows
 from openprogram.providers.recording.requests import credentials_of, dump_request
 from openprogram.providers.recording.sink import RecordingSink
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
+    from openprogram.providers.recording.format import Outcome
     from openprogram.providers.types import Context, Model, StreamOptions
 
 _log = logging.getLogger(__name__)

@@ -116,7 +116,7 @@ def _reason(word: object, status: int | None, text: str, details: list[Json]) ->
         by_status = reason_for_status(status)
     if status == _OVERLOADED_STATUS:
         by_status = "overloaded"
-    reason = _REASONS.get(word, by_status) if isinstance(word, str) else by_status
+    reason = (_REASONS.get(word) if isinstance(word, str) else None) or by_status
     if reason == "bad_request" and _TOO_LONG.search(text):
         return "context_length"
     return reason

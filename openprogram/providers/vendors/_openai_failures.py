@@ -124,23 +124,18 @@ def _fields(error: object) -> Json:
 
 def _reason(fields: Json, status: int | None, message: str) -> FailureReason:
     words = [str(fields.get(name) or "").lower() for name in ("code", "type", "status")]
-    reason: FailureReason | None = next(
-        (_REASON_BY_WORD[word] for word in words if word in _REASON_BY_WORD), None
-    )
+    reason = next(filter(None, map(_REASON_BY_WORD.get, words)), None)
     if status == _REQUEST_TOO_LARGE:
         reason = "context_length"
     if reason is None and status is not None:
         is_redirect = status < _FIRST_CLIENT_ERROR
-        known: FailureReason | None = _REASON_BY_STATUS.get(status)
-        if is_redirect:
-            known = "bad_request"
-        reason = known or reason_for_status(status)
+        known = None if is_redirect else _REASON_BY_STATUS.get(status)
+        reason = "bad_request" if is_redirect else known or reason_for_status(status)
     if reason is None:
-        vague = (_REASON_BY_VAGUE_WORD[word] for word in words if word in _REASON_BY_VAGUE_WORD)
-        reason = next(vague, "unknown")
-    if reason in _CAN_BE_TOO_LONG and _TOO_LONG.search(message):
+        reason = next(filter(None, map(_REASON_BY_VAGUE_WORD.get, words)), None)
+    if (reason or "unknown") in _CAN_BE_TOO_LONG and _TOO_LONG.search(message):
         return "context_length"
-    return reason
+    return reason or "unknown"
 
 
 def _status_in(fields: Json) -> int | None:

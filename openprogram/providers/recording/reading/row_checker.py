@@ -23,6 +23,7 @@ from openprogram.providers.recording.snapshots import DERIVED_KEY, DerivationChe
 
 if TYPE_CHECKING:
     from openprogram._json_types import JsonObject
+    from openprogram.errors import RecordingErrorCode
 
 Taken: TypeAlias = tuple[str, int | None, int | None, Any]
 """Kind, call_index, event_index and value of a row, as `reader.CheckedRow` has them."""
@@ -232,7 +233,9 @@ class RowChecker:
             self._ended_before.add(call.call_index)
         return ("call_end", call.call_index, count, outcome)
 
-    def _call_of(self, row: JsonObject, code_if_ended: str, reason_if_ended: str) -> OpenCall:
+    def _call_of(
+        self, row: JsonObject, code_if_ended: RecordingErrorCode, reason_if_ended: str
+    ) -> OpenCall:
         call_index = row.get("call_index")
         if not _is_index(call_index):
             raise _bad_call_index()
