@@ -124,7 +124,7 @@ def _fields(error: object) -> Json:
 
 def _reason(fields: Json, status: int | None, message: str) -> FailureReason:
     words = [str(fields.get(name) or "").lower() for name in ("code", "type", "status")]
-    reason = next(filter(None, map(_REASON_BY_WORD.get, words)), None)
+    reason = _first_known(words, _REASON_BY_WORD)
     if status == _REQUEST_TOO_LARGE:
         reason = "context_length"
     if reason is None and status is not None:
@@ -132,10 +132,17 @@ def _reason(fields: Json, status: int | None, message: str) -> FailureReason:
         known = None if is_redirect else _REASON_BY_STATUS.get(status)
         reason = "bad_request" if is_redirect else known or reason_for_status(status)
     if reason is None:
-        reason = next(filter(None, map(_REASON_BY_VAGUE_WORD.get, words)), None)
-    if (reason or "unknown") in _CAN_BE_TOO_LONG and _TOO_LONG.search(message):
+        reason = _first_known(words, _REASON_BY_VAGUE_WORD) or "unknown"
+    if reason in _CAN_BE_TOO_LONG and _TOO_LONG.search(message):
         return "context_length"
-    return reason or "unknown"
+    return reason
+
+
+def _first_known(words: list[str], known: Mapping[str, FailureReason]) -> FailureReason | None:
+    for word in words:
+        if word in known:
+            return known[word]
+    return None
 
 
 def _status_in(fields: Json) -> int | None:
