@@ -20,8 +20,8 @@ DOCS := $(VENV)/.ready-docs
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/make \1\t\2/' | expand -t 20
 
-demo: $(RUN) ## Record an agent, replay it offline, change a file, see where the replay parts
-	@$(BIN)/python examples/demo.py
+demo: $(RUN) ## Record an agent, replay it, change a file, see where it parts; VENDOR=openai-responses for another
+	@$(BIN)/python examples/demo.py $(VENDOR)
 
 test: $(TEST) ## Run the tests
 	$(BIN)/python -m pytest -q -n auto

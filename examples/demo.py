@@ -1,13 +1,17 @@
 """Record an agent at work, replay it offline, change a file, and see where the replay parts.
 
-Run it with `make demo`. A pretend vendor on this machine answers; everything else is real: the
-commands, the vendor's SDK, the tools, the files. State stays in `.demo/` in the checkout, the key
-is made up, and nothing leaves this machine. The exit code is 0 only if every step held.
+Run it with `make demo`, or `make demo VENDOR=openai-responses` for another vendor's protocol and
+SDK. A pretend vendor on this machine answers; everything else is real: the commands, the vendor's
+SDK, the tools, the files. State stays in `.demo/` in the checkout, the key is made up, and nothing
+leaves this machine. The exit code is 0 only if every step held.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import base64
+import json
 import os
 import re
 import shlex
@@ -15,13 +19,28 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from openprogram.testing import Answer, LoopbackVendor, Text, TokenCounts, ToolCall
+from openprogram.providers.registry import PROVIDERS
+from openprogram.testing import (
+    Answer,
+    AnthropicMessages,
+    GoogleGenerativeAi,
+    LoopbackVendor,
+    OpenAICodex,
+    OpenAICompletions,
+    OpenAIResponses,
+    Text,
+    TokenCounts,
+    ToolCall,
+)
 
 if TYPE_CHECKING:
-    from openprogram.testing import ScriptEntry
+    from collections.abc import Callable, Sequence
+
+    from openprogram.testing import ScriptEntry, VendorProtocol
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DATA = CHECKOUT / "examples" / "demo"
@@ -30,6 +49,11 @@ NAME = "release-question"
 PROMPT = "What does notes.txt say about the release?"
 FIELD = "context.messages[2].content[0].text"
 KEY = "made-up-for-the-demo"
+AMBIENT = (
+    *("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_", "OPENAI_", "OPENROUTER_", "GOOGLE_", "GEMINI_"),
+    "CODEX_",
+)
+"""How the variables begin that would change the story."""
 COLUMNS = 80
 PICTURE_SIZE = (120, 40)
 STYLES = {"$": "2", "error:": "1;31", "recorded": "32", "incoming": "31"}
@@ -55,6 +79,36 @@ SCRIPT: list[ScriptEntry] = [
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vendor:
+    """Who answers in the demo, and how the commands find it and its key."""
+
+    provider: str
+    """The provider's name; its default model is asked."""
+    protocol: Callable[[], VendorProtocol]
+    """The pretend vendor's side of the wire."""
+    key_variable: str | None
+    """Where the key is looked for; None for the login of the Codex tool."""
+
+
+VENDORS = {
+    "anthropic-messages": Vendor(
+        provider="anthropic", protocol=AnthropicMessages, key_variable="ANTHROPIC_API_KEY"
+    ),
+    "openai-completions": Vendor(
+        provider="openrouter", protocol=OpenAICompletions, key_variable="OPENROUTER_API_KEY"
+    ),
+    "openai-responses": Vendor(
+        provider="openai", protocol=OpenAIResponses, key_variable="OPENAI_API_KEY"
+    ),
+    "google-generative-ai": Vendor(
+        provider="google", protocol=GoogleGenerativeAi, key_variable="GEMINI_API_KEY"
+    ),
+    "openai-codex": Vendor(provider="openai-codex", protocol=OpenAICodex, key_variable=None),
+}
+"""By the name of the wire protocol; the first one is shown unless another is named."""
+
+
 class DemoFailed(Exception):  # noqa: N818 - says what happened
     """A step did not hold."""
 
@@ -62,7 +116,9 @@ class DemoFailed(Exception):  # noqa: N818 - says what happened
 class Stage:
     """A directory of its own: the workspace, the state, and a home that must stay empty."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, vendor: Vendor) -> None:
+        self.vendor = vendor
+        self.login = directory / "codex"
         self.workspace = directory / "workspace"
         self.home = directory / "home"
         self.state = directory / "state"
@@ -73,15 +129,37 @@ class Stage:
             path.mkdir(mode=0o700)
         shutil.copyfile(DATA / "notes.txt", self.workspace / "notes.txt")
         self.environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("OPENPROGRAM_", "AGENTIC_", "ANTHROPIC_"))
+            name: value for name, value in os.environ.items() if not name.startswith(AMBIENT)
         } | {
             "HOME": str(self.home),
             "OPENPROGRAM_STATE_DIR": str(self.state),
-            "AGENTIC_PROVIDER": "anthropic",
-            "AGENTIC_MODEL": "claude-sonnet-4-5",
+            "CODEX_HOME": str(self.login),
+            "AGENTIC_PROVIDER": vendor.provider,
         }
+
+    def hand_out_key(self) -> str:
+        """Put a made-up key where the commands look for it, and return it."""
+        if self.vendor.key_variable is not None:
+            self.environment[self.vendor.key_variable] = KEY
+            return KEY
+        claims = {"https://api.openai.com/auth": {"chatgpt_account_id": "made-up-account"}}
+        parts = ({"alg": "none"}, claims, {"made": "up"})
+        token = ".".join(
+            base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+            for part in parts
+        )
+        self.login.mkdir(mode=0o700)
+        login = self.login / "auth.json"
+        login.touch(mode=0o600)
+        login.write_text(json.dumps({"tokens": {"access_token": token}}), encoding="utf-8")
+        return token
+
+    def take_key_away(self) -> None:
+        """Leave nothing of it."""
+        if self.vendor.key_variable is not None:
+            del self.environment[self.vendor.key_variable]
+        else:
+            shutil.rmtree(self.login)
 
     def openprogram(
         self, *words: str, expect: int = 0, show: slice = slice(None)
@@ -157,15 +235,16 @@ def record_live(stage: Stage) -> str:
     """Record the task against the pretend vendor, and return the answer."""
     say("1. Record what the agent asks, and what it gets.")
     stage.openprogram("recordings", "record", "--name", NAME, show=slice(1))
-    with LoopbackVendor(SCRIPT) as vendor:
-        stage.environment["OPENPROGRAM_ANTHROPIC_BASE_URL"] = vendor.base_url
-        stage.environment["ANTHROPIC_API_KEY"] = KEY
+    with LoopbackVendor(SCRIPT, protocol=stage.vendor.protocol()) as vendor:
+        variable = PROVIDERS[stage.vendor.provider].base_url_variable
+        stage.environment[variable] = vendor.base_url
+        key = stage.hand_out_key()
         answer = stage.openprogram("run", PROMPT).stdout
         require(len(vendor.requests) == len(SCRIPT), "the vendor was not asked twice")
-        require(KEY in str(vendor.requests[0].headers), "the vendor saw no key")
+        require(key in str(vendor.requests[0].headers), "the vendor saw no key")
     stage.openprogram("recordings", "show", NAME, show=slice(-3, None))
     recording = stage.state / "recordings" / f"{NAME}.jsonl"
-    require(KEY not in recording.read_text(encoding="utf-8"), "the key is in the recording")
+    require(key not in recording.read_text(encoding="utf-8"), "the key is in the recording")
     require(recording.stat().st_mode & 0o777 == 0o600, "others may read the recording")
     return answer
 
@@ -173,7 +252,7 @@ def record_live(stage: Stage) -> str:
 def replay_offline(stage: Stage, recorded_answer: str) -> None:
     """Replay the task without a vendor and without a key, and compare the answers."""
     say("2. The vendor is gone, and so is the key. Replay the same task.")
-    del stage.environment["ANTHROPIC_API_KEY"]
+    stage.take_key_away()
     stage.openprogram("recordings", "replay", NAME, show=slice(1))
     answer = stage.openprogram("run", PROMPT, show=slice(0)).stdout
     require(answer == recorded_answer, "the replayed answer is another one")
@@ -239,16 +318,24 @@ async def draw(mismatch_id: str | None) -> str:
         return app.export_screenshot(title="openprogram recordings tui")
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run the demo.
+
+    Args:
+        words: The words of the command line: the vendor's protocol, or nothing.
 
     Returns:
         0 if every step held, else 1; 130 after Ctrl-C.
     """
-    stage = Stage(STAGE)
+    parser = argparse.ArgumentParser(description="Record, replay, change a file, see what parts.")
+    first = next(iter(VENDORS))
+    parser.add_argument("vendor", nargs="?", default=first, choices=VENDORS, help="who answers")
+    name = parser.parse_args(words).vendor
+    stage = Stage(STAGE, VENDORS[name])
+    shown_name = "" if name == first else f" ({name})"
     write(
-        "A pretend vendor on this machine answers; the commands, the SDK, the tools and the "
-        "files are real. What it leaves is in .demo/; nothing else is touched."
+        f"A pretend vendor{shown_name} on this machine answers; the commands, the SDK, the tools "
+        "and the files are real. What it leaves is in .demo/; nothing else is touched."
     )
     try:
         answer = record_live(stage)

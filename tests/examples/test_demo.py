@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib.util
+import json
 import os
 import pty
 import re
@@ -14,11 +16,18 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+import warm_commands
+from openprogram.providers.registry import PROVIDERS
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 FIELD = "context.messages[2].content[0].text"
+VENDORS = ["openai-completions", "openai-responses", "google-generative-ai", "openai-codex"]
+"""Those besides the one that is shown unless another is named."""
 PATIENCE_SECONDS = 120
 
 SENTINELS = """
@@ -159,6 +168,53 @@ def _assert_left_behind(stage: Path) -> None:
     assert all(text.startswith("<svg") for text in pictures.values())
     assert "release-question" in pictures["recordings.svg"]
     assert "Friday" in pictures["mismatch.svg"]
+
+
+def _load_demo() -> Any:
+    spec = importlib.util.spec_from_file_location("demo", CHECKOUT / "examples" / "demo.py")
+    assert spec is not None
+    assert spec.loader is not None
+    demo = importlib.util.module_from_spec(spec)
+    # Its dataclasses look their module up by name.
+    sys.modules["demo"] = demo
+    spec.loader.exec_module(demo)
+    return demo
+
+
+def test_it_holds_with_each_vendor_and_parts_at_the_same_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo = _load_demo()
+    asked: list[str] = []
+
+    def run(command: list[str], *, cwd: Path, env: dict[str, str], **_: object) -> Any:
+        asked.append(command[3])
+        return warm_commands.run(command[3:], cwd=cwd, env=env)
+
+    def look(stage: Any, report_id: str) -> None:
+        # The pictures are the same whoever answered.
+        assert (stage.state / "mismatches" / f"{report_id}.json").is_file()
+
+    monkeypatch.setattr(demo, "STAGE", tmp_path / "stage")
+    monkeypatch.setattr(demo, "subprocess", SimpleNamespace(run=run, DEVNULL=None))
+    monkeypatch.setattr(demo, "look", look)
+    recording = tmp_path / "stage" / "state" / "recordings" / "release-question.jsonl"
+    for name in VENDORS:
+        asked.clear()
+        assert demo.main([name]) == 0, capsys.readouterr()
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"A pretend vendor ({name}) on this machine answers;")
+        assert f"  error: replay mismatch at call 1, field {FIELD}:" in shown, name
+        assert asked.count("run") == 3
+        assert json.loads(recording.read_text("utf-8").split("\n")[1])["model"]["api"] == name
+
+
+def test_the_vendors_are_those_that_are_called_live() -> None:
+    replayed_only = {each.api for each in PROVIDERS.values() if each.is_replayed_only}
+    apis = {each.api for each in PROVIDERS.values()} - replayed_only
+    assert set(_load_demo().VENDORS) == apis == {"anthropic-messages", *VENDORS}
+    for name, vendor in _load_demo().VENDORS.items():
+        assert PROVIDERS[vendor.provider].api == name
 
 
 def _read_until(fd: int, wanted: str, seen: str) -> str:
