@@ -26,6 +26,8 @@ OpenProgramError                          base; its text never holds a secret or
     ToolError                             a tool refused or failed; the model reads its text
   FlightError                             a tape, trace or boundary cannot be used as it is
     TraceFormatError                      .path .line_number .reason
+ForbiddenValue          (BaseException)   .place .rule; a secret would have been written
+Divergence              (BaseException)   replayed code asked something else
 """
 
 from __future__ import annotations
@@ -496,3 +498,28 @@ class TraceFormatError(FlightError):
         """The line, from 1 on."""
         self.reason = reason
         """The rule it breaks, in words."""
+
+
+class ForbiddenValue(BaseException):
+    """A value that must never be written would have been; the call is stopped instead.
+
+    It is no `Exception`, so that a tool that catches those cannot go on with the secret in hand.
+    The value itself is not kept.
+    """
+
+    def __init__(self, place: str, rule: str) -> None:
+        super().__init__(
+            f"{place}: a value matches the forbidden pattern {quoted(rule)}; redact it by name, or "
+            "scrub it by its look"
+        )
+        self.place = place
+        """What was about to be written."""
+        self.rule = rule
+        """The pattern."""
+
+
+class Divergence(BaseException):
+    """Replayed code asked something else than was recorded.
+
+    It is no `Exception`, so that a tool that catches those cannot turn it into an ordinary answer.
+    """

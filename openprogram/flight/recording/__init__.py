@@ -1,0 +1,1 @@
+"""Recording tool calls: what was asked of the world, and what it answered."""
