@@ -171,13 +171,13 @@ class RecordingsApp(App[None]):
     def _read_all(self, is_cancelled: IsCancelled) -> None:
         """Read status, recordings and reports, in a thread; what cannot be read is said."""
         # late, here and below: the first paint needs none of the core, and that saves 0.1 s of it
-        from openprogram.providers import management
+        from openprogram.worker.status import read_status_with_worker
         from openprogram_recordings_tui.sources.recording_list import read_recordings
 
         summaries: Sequence[RecordingSummary] = ()
         reports: Sequence[MismatchReport] | None = None
         try:
-            self.post_message(StatusRead(management.read_status()))
+            self.post_message(StatusRead(read_status_with_worker()))
             for summaries, unread in read_recordings(is_cancelled, self._home.summaries):
                 if is_cancelled():
                     return

@@ -179,9 +179,19 @@ def to_json(error: BaseException) -> dict[str, object]:
         case errors.RecordedCallInterrupted():
             fields["call_index"] = error.call_index
             fields["outcome"] = error.outcome
+        case errors.WorkerError():
+            fields["code"] = _code_in_worker(error)
         case _:
             pass
     return {"error": fields}
+
+
+def _code_in_worker(error: errors.WorkerError) -> str:
+    """Give the word of the error that the worker met: it answers with the name of the class."""
+    met = getattr(errors, error.code, None)
+    if not (isinstance(met, type) and issubclass(met, errors.OpenProgramError)):
+        return error.code
+    return next(verdict.code for type_, verdict in VERDICTS if issubclass(met, type_))
 
 
 def report(error: BaseException) -> Verdict:

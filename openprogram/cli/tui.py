@@ -11,7 +11,7 @@ from openprogram.cli._completion import complete_recording_id
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-_MOST_CALLS = 1_000_000_000
+_HIGHEST_INDEX = 999_999_999
 
 
 @app.command(
@@ -35,7 +35,7 @@ def tui(
     call: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, max=_MOST_CALLS, help="Open this call of it, counted from 0."
+            metavar="N", min=0, max=_HIGHEST_INDEX, help="Open this call of it, counted from 0."
         ),
     ] = None,
     path: Annotated[

@@ -22,7 +22,6 @@ from openprogram.errors import (
 from openprogram.providers import types as t
 from openprogram.providers.initialization import initialize_provider_runtime
 from openprogram.providers.prices import price_of, read_prices
-from openprogram.providers.vendors.gemini_subscription import REFUSAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -212,6 +211,9 @@ def create_runtime(
     if metadata is None:
         raise ProviderError(f"provider {quoted(name)}: no such provider; {_say_near(name)}")
     if metadata.is_replayed_only and snapshot.mode != "replay":
+        # late: the names of the provider layer load no vendor
+        from openprogram.providers.vendors.gemini_subscription import REFUSAL
+
         raise ConfigError(f"provider {quoted(name)}: {REFUSAL}", key="default_provider")
     model_id = next(
         (choice.model for choice in choices() if choice.model and choice.provider in {"", name}),

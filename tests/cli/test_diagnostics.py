@@ -91,6 +91,22 @@ def test_the_json_of_a_replay_that_parts_says_where() -> None:
     assert (ended["call_index"], ended["outcome"]) == (3, "cancelled")
 
 
+@pytest.mark.parametrize(
+    ("met", "code"),
+    [
+        ("CredentialMissingError", "credential_missing"),
+        ("ReplayMismatch", "replay_mismatch"),
+        ("usage", "usage"),
+        ("worker_stopped", "worker_stopped"),
+        ("annotations", "annotations"),
+    ],
+)
+def test_what_a_worker_met_has_the_word_that_it_has_here(met: str, code: str) -> None:
+    fields = to_json(errors.WorkerError("x", code=met))["error"]
+    assert isinstance(fields, dict)
+    assert fields["code"] == code
+
+
 def test_the_traceback_is_shown_only_on_request(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ KNOWN = frozenset(
         "openprogram.providers.recording.snapshots",
         "openprogram.providers.row_index",
         "openprogram.providers.types",
+        "openprogram.worker.status",
     }
 )
 

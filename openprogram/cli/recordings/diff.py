@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
-_MOST_CALLS = 999_999_999
+_HIGHEST_INDEX = 999_999_999
 
 
 @app.command(
@@ -66,7 +66,7 @@ def diff(
         int | None,
         typer.Option(
             min=0,
-            max=_MOST_CALLS,
+            max=_HIGHEST_INDEX,
             metavar="N",
             help="Compare call N of A alone, counted from 0, and list all that differs in it.",
         ),

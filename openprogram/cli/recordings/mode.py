@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from openprogram.cli._commands import Command, JsonOption, examples
 from openprogram.cli._completion import complete_recording_id
 from openprogram.cli._tables import format_bytes, layout_fields
 from openprogram.providers import management
-from openprogram.worker.client import read_worker_status
+from openprogram.worker.status import read_status_with_worker
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -32,7 +31,7 @@ def status(as_json: JsonOption = False) -> int:
     Looks at the settings and at whether the chosen file is there; never at what a recording holds.
     Exits 1 when the settings are not valid: provider calls are blocked until they are.
     """
-    found = _with_worker(management.read_status())
+    found = read_status_with_worker()
     if as_json:
         _output.write_json(found.to_json())
     else:
@@ -60,19 +59,6 @@ def _status_fields(found: management.RecordReplayStatus) -> list[tuple[str, str]
     if found.restart_required:
         fields.append(("", "still uses other settings; restart it"))
     return fields
-
-
-def _with_worker(found: management.RecordReplayStatus) -> management.RecordReplayStatus:
-    worker = read_worker_status()
-    if worker is None:
-        return found
-    used = (worker.mode, worker.path, worker.ignore)
-    wanted: tuple[str, str | None, list[str]] = ("blocked", None, [])
-    if found.valid:
-        path = None if found.mode == "off" else found.path
-        wanted = (found.mode, path, list(found.ignore) if found.mode == "replay" else [])
-    document = {name: getattr(worker, name) for name in worker.__struct_fields__}
-    return replace(found, restart_required=used != wanted, worker=document)
 
 
 def _worker_in_words(worker: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from examples.demo_state import flaky_test
 from openprogram.providers import management
+from openprogram.worker.protocol import WorkerStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +68,17 @@ async def test_why_calls_are_blocked_is_said_whole(
         assert reason
         assert f"✗ blocked {reason}" in ui.words
         assert "review-pull-request" in ui.text
+
+
+async def test_a_worker_with_other_settings_is_told_of(
+    open_ui: OpenUi, monkeypatch: pytest.MonkeyPatch
+):
+    runs = WorkerStatus(
+        pid=1, mode="off", path=None, ignore=[], consumed=None, total=None, running_count=0
+    )
+    monkeypatch.setattr("openprogram.worker.status.read_worker_status", lambda: runs)
+    async with open_ui(size=(160, 40)) as ui:
+        assert "restart the worker" in ui.lines[0]
 
 
 async def test_the_preview_follows_the_cursor_on_wide_terminals(open_ui: OpenUi):
