@@ -129,7 +129,12 @@ async def interleaved_calls(side: Side) -> str:
 
 def _interleaved_blocks() -> Iterator[bytes]:
     for index in range(2):
-        block = {"type": "tool_use", "id": f"toolu_{index}", "name": "look", "input": {}}
+        block: dict[str, Any] = {
+            "type": "tool_use",
+            "id": f"toolu_{index}",
+            "name": "look",
+            "input": {},
+        }
         yield event("content_block_start", index=index, content_block=block)
     for index, piece in ((1, '{"place"'), (0, '{"pl'), (1, ': "b"}'), (0, 'ace": "a"}')):
         delta = {"type": "input_json_delta", "partial_json": piece}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from openprogram.providers import types as t
+from openprogram.providers.recording import RecordingProvider
 from openprogram.providers.vendors import (
     anthropic_messages,
     google_generative_ai,
@@ -27,6 +28,7 @@ from openprogram.testing import (
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
 
+    from openprogram.providers.recording import RecordingSink
     from openprogram.testing import Script, VendorProtocol
 
 TOOL = t.Tool(name="look", description="Look.", parameters={"type": "object", "properties": {}})
@@ -77,6 +79,10 @@ class Side:
         """Make the loopback side."""
         protocol = self.interleaved if is_interleaved else self.protocol
         return LoopbackVendor(script, protocol=protocol())
+
+    def recorded(self, sink: RecordingSink) -> Side:
+        """Make the same, with each call recorded."""
+        return replace(self, provider=RecordingProvider(self.provider, sink))
 
     def model(self, base_url: str) -> t.Model:
         """Describe a model behind the loopback side."""
