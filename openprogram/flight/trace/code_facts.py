@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from openprogram.errors import FlightError, quoted
 
@@ -112,6 +112,9 @@ class CodeFacts:
     is_suspendable: bool
     """Whether its frames can pause and go on: generators and coroutines."""
     is_coroutine: bool
+    is_async_generator: bool
+    start_offset: int
+    """At which instruction its frames begin; those that go on do so behind it."""
     returning_offsets: frozenset[int]
     """Where a frame returns."""
     yielding_offsets: frozenset[int]
@@ -158,6 +161,8 @@ def describe_code(code: CodeType, file_name: str) -> CodeFacts:
         key_json={name: f"{encode_basestring(name)}:" for name in (*shown, *lineless)},
         is_suspendable=bool(code.co_flags & _SUSPENDABLE),
         is_coroutine=bool(code.co_flags & inspect.CO_COROUTINE),
+        is_async_generator=bool(code.co_flags & inspect.CO_ASYNC_GENERATOR),
+        start_offset=min(offsets.get("RESUME", {0})),
         returning_offsets=_offsets_of(_RETURNING_OPERATIONS, offsets),
         yielding_offsets=_offsets_of(_YIELDING_OPERATIONS, offsets),
         item_offsets=_offsets_of(_ITEM_OPERATIONS, offsets),
@@ -172,7 +177,7 @@ def _stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
         return ()
     # Newer versions join two stores in one instruction, and name both.
     named: Any = instruction.argval
-    given: tuple[Any, ...] = named if isinstance(named, tuple) else (named,)
+    given = cast("tuple[object, ...]", named if isinstance(named, tuple) else (named,))
     return tuple(name for name in given if isinstance(name, str) and not name.startswith("."))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from openprogram.flight.trace.code_facts import CodeFacts, describe_code
 from openprogram.flight.trace.frames import TracedFrame, text_json
-from openprogram.flight.trace.snapshots import snapshot_error
+from openprogram.flight.trace.snapshots import name_type, snapshot_error
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -201,8 +201,10 @@ class FrameRecorder:
         # What a coroutine hands to its event loop is no value of the app's.
         if traced.facts.is_coroutine:
             extra = ',"how":"await"'
-        elif type(value).__name__ == "async_generator_wrapped_value":
-            extra = ',"how":"yield"'
+        elif traced.facts.is_async_generator:
+            # What it yields is wrapped where no Python code can look.
+            is_item = name_type(type(value)) == "async_generator_wrapped_value"
+            extra = ',"how":"yield"' if is_item else ',"how":"await"'
         else:
             extra = f',"how":"yield","value":{self._writer.text_of(value, None)}'
         traced.write("R", extra, frame.f_locals)
@@ -238,7 +240,8 @@ class FrameRecorder:
             traced: Its state.
             error: The exception.
         """
-        if type(error) is StopIteration and frame.f_lasti in traced.facts.item_offsets:
+        is_end = type(error) is StopIteration or type(error) is StopAsyncIteration
+        if is_end and frame.f_lasti in traced.facts.item_offsets:
             # An iterator came to its end.
             return
         # Its identity is enough while it travels, and keeping it would keep its frames alive.

@@ -7,10 +7,10 @@ died without a tracer.
 from __future__ import annotations
 
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from openprogram.flight.trace.row_file import ROWS_PER_BATCH
-from openprogram.flight.trace.snapshots import PLAIN_TYPES, dump_json, snapshot
+from openprogram.flight.trace.snapshots import PLAIN_TYPE_IDS, dump_json, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from openprogram.flight.trace.row_file import RowFile
     from openprogram.flight.trace.snapshots import Json, ValueLimits
 
-_ABSENT: Final = object()
+_ABSENT: Final[Any] = object()
 _QUICK_BITS: Final = 62
 """Positive numbers of so many bits are written at once."""
 
@@ -156,7 +156,7 @@ class TracedFrame:
         names = self._stored_at(done, self._stored_anywhere)
         changed = ""
         if names or self._texts:
-            values = frame.f_locals
+            values: Mapping[str, Any] = frame.f_locals
             seen = self._seen
             # What happens at most lines happens here, without a call: it doubles the speed.
             for name in names:
@@ -222,8 +222,8 @@ class TracedFrame:
         return f',"del":{dump_json(gone)}'
 
     def _compare(self, name: str, value: Any) -> str:
-        kind: type[Any] = type(value)
-        if kind in PLAIN_TYPES:
+        kind = cast("type[Any]", type(value))
+        if id(kind) in PLAIN_TYPE_IDS:
             old = self._seen.get(name, _ABSENT)
             if type(old) is kind and (
                 old == value if kind is not float else repr(old) == repr(value)

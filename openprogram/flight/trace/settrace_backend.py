@@ -58,9 +58,8 @@ class SettraceBackend:
             facts = recorder.facts_of(code)
             if facts is None:
                 return None
-            # A frame that runs for the first time is traced by nobody yet.
-            begin = recorder.enter if frame.f_trace is None else recorder.resume
-            traced = begin(frame, facts)
+            goes_on = facts.is_suspendable and frame.f_lasti != facts.start_offset
+            traced = (recorder.resume if goes_on else recorder.enter)(frame, facts)
         except Exception:  # noqa: BLE001  # trouble of the tracer's must not become the app's
             recorder.lose()
             return None

@@ -33,11 +33,14 @@ if TYPE_CHECKING:
 Json: TypeAlias = Any
 """What `json.dumps` writes as it is."""
 
-PLAIN_TYPES: Final = frozenset({int, str, float, bool, type(None)})
-"""Types whose values never change and need no look inside."""
+PLAIN_TYPE_IDS: Final = frozenset(map(id, (int, str, float, bool, type(None))))
+"""Types whose values never change and need no look inside.
+
+Types are told apart by identity everywhere here: a metaclass may define `__eq__` and `__hash__`.
+"""
 _LARGEST_INT: Final = 1 << 4096
 """Longer ones take long to write as decimals, and readers refuse them."""
-_SAFE_ZONES: Final = frozenset({type(None), dt.timezone, zoneinfo.ZoneInfo})
+_SAFE_ZONES: Final = frozenset(map(id, (type(None), dt.timezone, zoneinfo.ZoneInfo)))
 
 dump_json: Final = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Writes JSON in one line; a lone surrogate stays what it is."""
@@ -116,26 +119,20 @@ def snapshot_error(error: BaseException, limits: ValueLimits) -> Json:
 
 
 def _encode(value: Any, budget: _Budget, depth: int) -> Json:
-    kind: type[Any] = type(value)
+    kind = cast("type[Any]", type(value))
     budget.items -= 1
     if value is None or kind is bool:
         return value
-    encode = _LEAVES.get(kind)
+    encode = _LEAVES.get(id(kind))
     if encode is not None:
         return encode(value, budget)
     if depth >= budget.depth or budget.items < 0:
         return {"__cut__": [name_type(kind), None]}
-    container = _container_of(kind)
-    if container is not None:
-        return _CONTAINERS[container](value, budget, depth)
-    return _object(value, kind, budget, depth)
-
-
-def _container_of(kind: type) -> type | None:
     for base in _bases_of_type(kind):
-        if base in _CONTAINERS:
-            return base
-    return None
+        encode_container = _CONTAINERS.get(id(base))
+        if encode_container is not None:
+            return encode_container(value, budget, depth)
+    return _object(value, kind, budget, depth)
 
 
 def _int(value: int, _: _Budget) -> Json:
@@ -164,7 +161,7 @@ def _bytes(value: bytes | bytearray, budget: _Budget) -> Json:
 
 
 def _datetime(value: dt.datetime | dt.time, _: _Budget) -> Json:
-    if type(value.tzinfo) not in _SAFE_ZONES:
+    if id(type(value.tzinfo)) not in _SAFE_ZONES:
         # Its offset would be asked of a class of the app's.
         value = value.replace(tzinfo=None)
     return {"__time__" if type(value) is dt.time else "__dt__": value.isoformat()}
@@ -185,7 +182,7 @@ def _module(value: types.ModuleType, _: _Budget) -> Json:
     return {"__opaque__": f"<module {name}>" if type(name) is str else "<module>"}
 
 
-_LEAVES: Final[dict[type, Callable[[Any, _Budget], Json]]] = {
+_LEAF_ENCODERS: Final[dict[type, Callable[[Any, _Budget], Json]]] = {
     int: _int,
     float: _float,
     str: _text,
@@ -204,6 +201,7 @@ _LEAVES: Final[dict[type, Callable[[Any, _Budget], Json]]] = {
     types.MethodType: _method,
     types.ModuleType: _module,
 }
+_LEAVES: Final = {id(kind): encode for kind, encode in _LEAF_ENCODERS.items()}
 
 
 def _items(values: Iterable[Any], budget: _Budget, depth: int) -> list[Json]:
@@ -240,8 +238,15 @@ def _deque(value: deque[Any], budget: _Budget, depth: int) -> Json:
     return _cut(kept, len(encoded), _deque_type.__len__(value))
 
 
-def _set(value: set[Any] | frozenset[Any], budget: _Budget, depth: int) -> Json:
-    base: Any = set if isinstance(value, set) else frozenset
+def _set(value: Any, budget: _Budget, depth: int) -> Json:
+    return _unordered(value, set, budget, depth)
+
+
+def _frozenset(value: Any, budget: _Budget, depth: int) -> Json:
+    return _unordered(value, frozenset, budget, depth)
+
+
+def _unordered(value: Any, base: Any, budget: _Budget, depth: int) -> Json:
     encoded = _items(base.__iter__(value), budget, depth)
     # The order of a set differs from run to run, so that traces of equal runs would too.
     encoded.sort(key=dump_json)
@@ -272,29 +277,31 @@ def _dict(value: dict[Any, Any], budget: _Budget, depth: int) -> Json:
     return _cut({"__dict__": keyed}, kept_count, length)
 
 
-_CONTAINERS: Final[dict[type, Callable[[Any, _Budget, int], Json]]] = {
+_CONTAINER_ENCODERS: Final[dict[type, Callable[[Any, _Budget, int], Json]]] = {
     list: _list,
     tuple: _tuple,
     dict: _dict,
     set: _set,
-    frozenset: _set,
+    frozenset: _frozenset,
     deque: _deque,
 }
+_CONTAINERS: Final = {id(kind): encode for kind, encode in _CONTAINER_ENCODERS.items()}
 
 
-def _object(value: object, kind: type, budget: _Budget, depth: int) -> Json:
+def _object(value: Any, kind: type, budget: _Budget, depth: int) -> Json:
     bases = _bases_of_type(kind)
-    if type in bases:
-        return {"__opaque__": f"<class {name_type(value)}>"}  # pyright: ignore[reportArgumentType]  # a metaclass is among its bases
-    if BaseException in bases:
+    base_ids = {id(base) for base in bases}
+    if id(type) in base_ids:
+        return {"__opaque__": f"<class {name_type(value)}>"}
+    if id(BaseException) in base_ids:
         arguments = _items(_arguments_of_error(value), budget, depth)
         return {"__object__": [name_type(kind), {"args": arguments}]}
-    for base in bases:
-        if base in _VALUE_BASES:
-            return _based(value, kind, base, budget)
-    if enum.Enum in bases:
+    if id(enum.Enum) in base_ids:
         name = _stored_attributes(value, bases).get("_name_")
         return {"__enum__": [name_type(kind), name if type(name) is str else None]}
+    for base in _VALUE_BASES:
+        if id(base) in base_ids:
+            return _based(value, kind, base, budget)
     attributes = _stored_attributes(value, bases)
     if not attributes:
         return {"__opaque__": f"<{name_type(kind)}>"}
@@ -312,7 +319,7 @@ def _based(value: Any, kind: type, base: type, budget: _Budget) -> Json:
         float: lambda: float.__float__(value),
         bytes: lambda: bytes.__getitem__(value, slice(None)),
     }[base]()
-    return {"__object__": [name_type(kind), _LEAVES[base](plain, budget)]}
+    return {"__object__": [name_type(kind), _LEAVES[id(base)](plain, budget)]}
 
 
 def _stored_attributes(value: object, bases: tuple[type, ...]) -> dict[str, object]:
