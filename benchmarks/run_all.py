@@ -22,6 +22,7 @@ import bench_reader
 import bench_recording
 import bench_redaction
 import bench_replay
+import bench_trace
 import bench_tui
 import bench_type_system
 from measuring import FULL, TINY, table
@@ -40,6 +41,7 @@ BENCHES = (
     bench_cli,
     bench_tui,
     bench_type_system,
+    bench_trace,
 )
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"

@@ -10,15 +10,23 @@ from openprogram._lazy_names import TYPE_CHECKING, serve_lazily
 if TYPE_CHECKING:
     from openprogram.errors import ForbiddenValue
     from openprogram.flight.boundary import Boundary, ChainTarget
+    from openprogram.flight.trace.reader import Trace
+    from openprogram.flight.trace.tracer import TraceLimits, Tracer
 
 __all__ = [
     "Boundary",
     "ChainTarget",
     "ForbiddenValue",
+    "Trace",
+    "TraceLimits",
+    "Tracer",
 ]
 _MODULES = {
     "Boundary": "openprogram.flight.boundary",
     "ChainTarget": "openprogram.flight.boundary",
     "ForbiddenValue": "openprogram.errors",
+    "Trace": "openprogram.flight.trace.reader",
+    "TraceLimits": "openprogram.flight.trace.tracer",
+    "Tracer": "openprogram.flight.trace.tracer",
 }
 __getattr__, __dir__ = serve_lazily(__name__, _MODULES)
