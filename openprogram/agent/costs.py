@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from openprogram.errors import AgentError, quoted
+from openprogram.providers.events import FAILED_STOP_REASONS
 
 if TYPE_CHECKING:
     from openprogram.providers import types as t
@@ -95,7 +96,7 @@ class CostLimit:
         cost_usd = known_cost_usd(answer.usage, self._model.cost)
         if cost_usd is not None:
             self._spent_usd += cost_usd
-        elif answer.stop_reason not in {"error", "aborted"} or answer.usage.total_tokens:
+        elif answer.stop_reason not in FAILED_STOP_REASONS or answer.usage.total_tokens:
             # A request that failed before anything was counted is not charged by any vendor.
             rule = (
                 f"what an answer of {_name(self._model)} cost is not known, so a limit of "

@@ -21,7 +21,7 @@ from openprogram.errors import (
     quoted,
 )
 from openprogram.providers import types as t
-from openprogram.providers.events import final_message, is_terminal
+from openprogram.providers.events import FAILED_STOP_REASONS, final_message, is_terminal
 from openprogram.providers.recording.redaction import remove_secrets_from_text
 from openprogram.providers.stream import stream_simple
 
@@ -168,7 +168,7 @@ class _Asker:
             self.cost.require_rest()
             answer = await self._stream(context)
             self.cost.add(answer)
-            if answer.stop_reason not in {"error", "aborted"}:
+            if answer.stop_reason not in FAILED_STOP_REASONS:
                 return answer
             retry = plan_retry(self.retries, answer, attempt=attempt, api=self.model.api)
             if retry is None:

@@ -18,6 +18,7 @@ from openprogram.providers import declared_places
 from openprogram.providers.declared_places import (
     NON_DETERMINISTIC_FIELD_NAMES as NON_DETERMINISTIC_FIELD_NAMES,
 )
+from openprogram.providers.declared_places import REQUEST_PART_NAMES
 from openprogram.providers.recording.redaction import PLACEHOLDER, is_secret_field
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ class _Missing(enum.Enum):
 MISSING: Final[Literal[_Missing.MISSING]] = _Missing.MISSING
 """Stands for a value that is not there."""
 
-REQUEST_PART_NAMES = ("model", "context", "options")
-"""The parts of a request, in the order in which they are compared."""
 
 _LEAF_TYPES = frozenset({str, int, float, bool, type(None)})
 _encode = msgspec.msgpack.Encoder().encode

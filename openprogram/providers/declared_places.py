@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from openprogram._json_types import JsonValue
 
 
+REQUEST_PART_NAMES = ("model", "context", "options")
+"""The parts of a request, in the order in which they are compared."""
 NON_DETERMINISTIC_FIELD_NAMES = frozenset({"timestamp"})
 """Fields that differ from run to run; skipped where a type declares them, and nowhere else."""
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 TERMINAL_EVENT_TYPES = frozenset({"done", "error"})
 """The two event types that end a stream."""
+FAILED_STOP_REASONS = frozenset({"error", "aborted"})
+"""Why a message ended that is no whole answer."""
+DELTA_TYPES = (t.EventTextDelta, t.EventThinkingDelta, t.EventToolCallDelta)
+"""The events that add to a block."""
 
 
 def is_terminal(event: RecordedEvent) -> TypeGuard[t.EventDone | t.EventError]:

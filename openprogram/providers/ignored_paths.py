@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from openprogram.errors import quoted
 from openprogram.providers import declared_places
+from openprogram.providers.declared_places import REQUEST_PART_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ _TOKEN = re.compile(
 )
 _TOO_WIDE = frozenset(
     {
-        *[(name,) for name in ("model", "context", "options")],
+        *[(name,) for name in REQUEST_PART_NAMES],
         *[("context", name) for name in ("messages", "tools")],
     }
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from openprogram.errors import RecordingFileError
 from openprogram.providers import file_safety
 from openprogram.providers import types as t
-from openprogram.providers.events import final_message
+from openprogram.providers.events import FAILED_STOP_REASONS, final_message
 from openprogram.providers.inspected_calls import CallInspection as CallInspection
 from openprogram.providers.inspected_calls import EventInspection as EventInspection
 from openprogram.providers.inspected_calls import RecordedCall as RecordedCall
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 
 _METADATA_NAMES = ("recording_id", "created_at", "redaction_version")
-FAILED_STOP_REASONS = frozenset({"error", "aborted"})
-"""The stop reasons of a message that is no answer, though its stream came to its end."""
 
 _TOKEN_CLASSES = ("input", "output", "cache_read", "cache_write")
 

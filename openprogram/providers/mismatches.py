@@ -23,6 +23,7 @@ import msgspec
 from openprogram import _private_files, paths
 from openprogram.errors import MismatchReportError, UnsafeFileError, quoted
 from openprogram.providers.comparison import MISSING
+from openprogram.providers.declared_places import REQUEST_PART_NAMES
 from openprogram.providers.recording.format import RowError, decode_row, encode_row
 from openprogram.providers.recording.redaction import remove_secret_values
 
@@ -287,9 +288,7 @@ def _encode_requests(
 
 
 def _parts_of(request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {
-        name: remove_secret_values(request.get(name)) for name in ("model", "context", "options")
-    }
+    return {name: remove_secret_values(request.get(name)) for name in REQUEST_PART_NAMES}
 
 
 def _shortened(value: JsonValue) -> JsonValue:

@@ -443,7 +443,9 @@ def test_ctrl_c_while_a_vendor_module_loads_ends_the_program_and_the_waiters() -
         reached = threading.Event()
         def load(builtin):
             reached.set()
-            threading.Event().wait()
+            # One wait without end would sleep through a signal that comes just before it.
+            while True:
+                threading.Event().wait(0.01)
         register._load = load
 
         def wait_and_tell():

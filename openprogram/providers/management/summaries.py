@@ -18,6 +18,7 @@ import msgspec
 from openprogram import _private_files, paths
 from openprogram.errors import ConfigError, RecordingFileError, RecordingNotFoundError, quoted
 from openprogram.providers import file_safety, inspection
+from openprogram.providers.events import FAILED_STOP_REASONS
 from openprogram.providers.management.progress import counted
 from openprogram.providers.management.selection import (
     managed_id_of,
@@ -133,7 +134,7 @@ def is_failed(call: inspection.CallInspection) -> bool:
     Returns:
         True when its last event is an error, or an exception ended it.
     """
-    return call.outcome == "error" or call.stop_reason in inspection.FAILED_STOP_REASONS
+    return call.outcome == "error" or call.stop_reason in FAILED_STOP_REASONS
 
 
 def find_recordings() -> list[Path]:

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from openprogram.errors import quoted
 from openprogram.providers import types as t
+from openprogram.providers.events import DELTA_TYPES
 from openprogram.providers.recording.format import encode_row
 from openprogram.providers.recording.redaction import (
     PLACEHOLDER,
@@ -37,7 +38,6 @@ SnapshotForm: TypeAlias = Literal["derived", "full"]
 
 _log = logging.getLogger(__name__)
 _STREAMED_FIELDS = {"text": "text", "thinking": "thinking"}
-_DELTA_TYPES = (t.EventTextDelta, t.EventThinkingDelta, t.EventToolCallDelta)
 _TEXT_TYPES = (t.EventTextStart, t.EventTextDelta, t.EventTextEnd)
 
 
@@ -89,7 +89,7 @@ class CallRows:
         changed = self._tracker.advance(typed)
         if isinstance(typed, t.EventDone | t.EventError):
             self._finish_streams()
-        if isinstance(typed, _DELTA_TYPES):
+        if isinstance(typed, DELTA_TYPES):
             stream = self._stream_of(typed)
             stream.feed(typed.delta)
             self._add_delta(typed, stream, changed)
@@ -341,7 +341,7 @@ def _typed(event: object) -> t.RecordedEvent | None:
 
 def _is_sound(event: object) -> TypeGuard[t.RecordedEvent]:
     """Check what a typed constructor does not: that the streamed fields have their types."""
-    if isinstance(event, _DELTA_TYPES):
+    if isinstance(event, DELTA_TYPES):
         delta, index = cast("object", event.delta), cast("object", event.content_index)
         return isinstance(delta, str) and type(index) is int and _is_message(event.partial)
     if isinstance(event, t.EventTextEnd | t.EventThinkingEnd):

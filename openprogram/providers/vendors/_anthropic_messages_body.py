@@ -19,6 +19,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from openprogram.providers import types as t
+from openprogram.providers.events import FAILED_STOP_REASONS
 from openprogram.providers.vendors._failures import failure
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class _Turns:
         """Add messages of the model that stand in a row."""
         blocks: list[Json] = []
         for answer in answers:
-            has_failed = answer.stop_reason in {"error", "aborted"}
+            has_failed = answer.stop_reason in FAILED_STOP_REASONS
             if not (has_failed and is_last):
                 blocks += _answer_blocks(answer, model, only_text=has_failed)
         self._append("assistant", blocks)

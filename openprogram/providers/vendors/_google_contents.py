@@ -19,6 +19,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from openprogram.providers import types as t
+from openprogram.providers.events import FAILED_STOP_REASONS
 from openprogram.providers.vendors._google_models import is_later_generation
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class _Contents:
         """Add messages of the model that stand in a row."""
         parts: list[Json] = []
         for answer in answers:
-            has_failed = answer.stop_reason in {"error", "aborted"}
+            has_failed = answer.stop_reason in FAILED_STOP_REASONS
             if not (has_failed and is_last):
                 parts += self._answer_parts(answer, only_text=has_failed)
         calls = [part for part in parts if "functionCall" in part]

@@ -20,6 +20,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from openprogram.providers import types as t
+from openprogram.providers.events import FAILED_STOP_REASONS
 from openprogram.providers.vendors._failures import failure
 from openprogram.providers.vendors._openai_reasoning import reasoning_to_return
 from openprogram.providers.vendors._outgoing import sendable
@@ -74,7 +75,7 @@ def convert_messages(messages: Sequence[t.Message], model: t.Model, quirks: Quir
             continue
         turns.add_input(waiting)
         waiting = []
-        has_failed = message.stop_reason in {"error", "aborted"}
+        has_failed = message.stop_reason in FAILED_STOP_REASONS
         if not (has_failed and place == len(messages) - 1):
             turns.add_answer(message, only_text=has_failed, is_running=place > last_user)
     turns.add_input(waiting)

@@ -21,6 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from openprogram.providers import types as t
+from openprogram.providers.events import FAILED_STOP_REASONS
 from openprogram.providers.vendors._failures import failure
 from openprogram.providers.vendors._outgoing import sendable
 
@@ -69,7 +70,7 @@ def convert_messages(messages: Sequence[t.Message], model: t.Model) -> list[Json
 
 
 def _answer_items(answer: t.AssistantMessage, model: t.Model, *, is_last: bool) -> list[Json]:
-    has_failed = answer.stop_reason in {"error", "aborted"}
+    has_failed = answer.stop_reason in FAILED_STOP_REASONS
     if has_failed:
         return [] if is_last else [_plain_text(text) for text in _texts_of(answer)]
     origin = (answer.api, answer.provider, answer.model)

@@ -14,6 +14,7 @@ import msgspec
 
 from openprogram.errors import ascii_if_unprintable, quoted
 from openprogram.providers import types as t
+from openprogram.providers.events import DELTA_TYPES
 from openprogram.providers.recording import format as rules
 from openprogram.providers.recording.format import RowError
 from openprogram.providers.recording.reading.open_calls import OpenCall
@@ -31,7 +32,6 @@ Taken: TypeAlias = tuple[str, int | None, int | None, Any]
 _EVENT_START = b'{"type":"event","call_index":'
 _LONGEST_INDEX_DIGITS = 10
 _CLOSING_BRACE = ord("}")
-_DELTA_TYPES = (t.EventTextDelta, t.EventThinkingDelta, t.EventToolCallDelta)
 _TERMINAL_TYPES = (t.EventDone, t.EventError)
 _PLACE = re.compile(r"at `([^`]*)`")
 _SAFE_RULES = ("Expected `", "Object missing required field `")
@@ -204,7 +204,7 @@ class RowChecker:
             except ValueError as error:
                 reason = ascii_if_unprintable(str(error))[:_SHOWN_CHARACTERS]
                 raise RowError("invalid_event", reason, call_index=call.call_index) from None
-        if line and is_derived is True and isinstance(event, _DELTA_TYPES):
+        if line and is_derived is True and isinstance(event, DELTA_TYPES):
             call.remember_delta(line)
         else:
             call.forget_delta()
