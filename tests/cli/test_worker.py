@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from cli.conftest import RunCli
 
 
-def test_a_worker_starts_no_tool_servers_and_has_its_own_prices(run_cli: RunCli, state_dir: Path) -> None:
+def test_a_worker_starts_no_tool_servers_and_has_its_own_prices(
+    run_cli: RunCli, state_dir: Path
+) -> None:
     ended = run_cli("run", "--worker", "--mcp", "python server.py", "hi")
     assert (ended.exit_code, ended.out) == (2, "")
     assert "--mcp: a worker starts no tool servers" in ended.err
