@@ -1,4 +1,4 @@
-"""The flight recorder: records tool calls where the outside world answers, and replays them.
+"""The flight recorder: so far it traces what a call does, line by line.
 
 Importing it starts nothing: each name below loads its module when it is first asked for.
 """
@@ -9,21 +9,16 @@ from openprogram._lazy_names import TYPE_CHECKING, serve_lazily
 
 if TYPE_CHECKING:
     from openprogram.errors import ForbiddenValue
-    from openprogram.flight.boundary import Boundary, ChainTarget
     from openprogram.flight.trace.reader import Trace
     from openprogram.flight.trace.tracer import TraceLimits, Tracer
 
 __all__ = [
-    "Boundary",
-    "ChainTarget",
     "ForbiddenValue",
     "Trace",
     "TraceLimits",
     "Tracer",
 ]
 _MODULES = {
-    "Boundary": "openprogram.flight.boundary",
-    "ChainTarget": "openprogram.flight.boundary",
     "ForbiddenValue": "openprogram.errors",
     "Trace": "openprogram.flight.trace.reader",
     "TraceLimits": "openprogram.flight.trace.tracer",

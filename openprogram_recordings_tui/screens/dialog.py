@@ -142,8 +142,8 @@ class Dialog(ModalScreen[str | None]):
         return whole if cells_of(whole) <= width else closing
 
     def on_mount(self) -> None:
-        """Begin on the safe side."""
-        self.query_one("#cancel", Button).focus()
+        """Begin on the safe side, and at the beginning of what is said."""
+        self.query_one("#cancel", Button).focus(scroll_visible=False)
 
     def on_resize(self, event: events.Resize) -> None:
         """Do without margins, then without a frame, and at last without agreeing."""
@@ -168,7 +168,7 @@ class Dialog(ModalScreen[str | None]):
 
     def action_scroll(self, step: int) -> None:
         """Show more of what does not fit."""
-        self.query_one("#dialog").scroll_relative(y=step, animate=False)
+        self.query_one("#dialog").scroll_relative(y=step, animate=False, immediate=True)
 
     def action_cancel(self) -> None:
         """Close it; nothing happens."""

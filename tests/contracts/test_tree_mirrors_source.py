@@ -36,6 +36,7 @@ _TESTED_ELSEWHERE: Final = {
         "tests/contracts/test_errors_tree.py",
         "the whole tree is held against its drawing",
     ),
+    "openprogram/flight/__init__.py": ("tests/flight/trace/test_tracer.py", _BY_NAME),
     "openprogram/providers/_registry.py": (
         "tests/providers/test_registry_state.py",
         "test_registry.py is that of registry.py",

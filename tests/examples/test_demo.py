@@ -79,7 +79,7 @@ def without_network(stage, answer):
 
 
 demo.replay_offline = without_network
-sys.exit(demo.main())
+sys.exit(demo.main([]))
 """
 
 

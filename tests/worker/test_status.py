@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-
 from openprogram.providers import management
 from openprogram.worker import status
 from openprogram.worker.protocol import WorkerStatus
 from openprogram.worker.status import read_status_with_worker
 
 if TYPE_CHECKING:
-    import pytest
     from pathlib import Path
+
+    import pytest
 
 
 def worker(mode: str, path: str | None = None) -> WorkerStatus:

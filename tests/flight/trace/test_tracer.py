@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from openprogram.errors import FlightError
-from openprogram.flight.trace.reader import Trace
-from openprogram.flight.trace.tracer import TraceLimits, Tracer
+from openprogram.flight import Trace, TraceLimits, Tracer
 from traced_apps import load_app, told, trace_app
 
 if TYPE_CHECKING:
